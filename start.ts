@@ -28,7 +28,7 @@ import { LogFile } from "./deploy/local/log_file.ts";
 import { keepLocalKeys } from "./deploy/local/nats_keys.ts";
 import { spawnNatsNode } from "./deploy/local/nats_process.ts";
 import { findNatsServer, type NatsNode, oldestNats } from "./deploy/local/nats_server.ts";
-import { type Listening, Part, type PartProcess } from "./deploy/local/part.ts";
+import { type ListeningReport, type PartProcess, SupervisedProcess } from "./deploy/local/part.ts";
 import { type LateVariables, spawnPart } from "./deploy/local/part_process.ts";
 import { showProgress } from "./deploy/local/progress.ts";
 import {
@@ -36,7 +36,7 @@ import {
   placeNodes,
   placeRelays,
   prepareFolder,
-  type RelayPlace,
+  type RelayLayout,
   relayUrlsOf,
   wantedPorts,
 } from "./deploy/local/relay_places.ts";
@@ -109,10 +109,10 @@ try {
   Deno.exit(1);
 }
 
-interface Parts {
-  readonly api: Part;
-  readonly relays: readonly Part[];
-  readonly nats: readonly Part[];
+interface StackParts {
+  readonly api: SupervisedProcess;
+  readonly relays: readonly SupervisedProcess[];
+  readonly nats: readonly SupervisedProcess[];
 }
 
 async function runStack(
@@ -121,14 +121,14 @@ async function runStack(
   spawnNode: (node: NatsNode) => PartProcess,
 ): Promise<void> {
   const { dataDir } = configs.api;
-  const apiUp = Promise.withResolvers<Listening>();
+  const apiUp = Promise.withResolvers<ListeningReport>();
   const told: LateVariables = apiUp.promise.then((api) => {
     const { apiUrl = api.url ?? "", apiInternalUrl = api.internal_url ?? "" } = configs.addresses ??
       {};
     return relayVariables({ apiUrl, apiInternalUrl });
   });
   const variables = Deno.env.toObject();
-  const parts: Parts = {
+  const parts: StackParts = {
     api: createPart("API", dataDir, (last) => {
       return spawnPart(
         apiCommand(last, { config: configs.api, variables, plan, relayUrls: toldUrls(configs) }),
@@ -205,14 +205,18 @@ async function unlessAsked(error: unknown, asked: Promise<void>): Promise<undefi
 }
 
 /** An address that stands for all of them is no place to connect to. */
-function onThisMachine({ url, internal_url, ...others }: Listening): Listening {
+function onThisMachine({ url, internal_url, ...others }: ListeningReport): ListeningReport {
   const named = (text?: string): string | undefined =>
     text?.replace(/\/\/(?:\[::\]|0\.0\.0\.0):/, "//127.0.0.1:");
   return { ...others, url: named(url), internal_url: named(internal_url) };
 }
 
 /** The nodes of NATS come up beside it: each needs another one to be well. */
-async function startApi({ api }: Configs, parts: Parts, asked: Promise<void>): Promise<Listening> {
+async function startApi(
+  { api }: Configs,
+  parts: StackParts,
+  asked: Promise<void>,
+): Promise<ListeningReport> {
   const { dataDir } = api;
   const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
   const isFirst = api.database === undefined && !made;
@@ -228,16 +232,16 @@ async function startApi({ api }: Configs, parts: Parts, asked: Promise<void>): P
 /** Several have one authority, and the first makes the streams on the nodes. */
 async function startRelays(
   { relay }: Configs,
-  { relays }: Parts,
+  { relays }: StackParts,
   asked: Promise<void>,
-): Promise<Listening[]> {
+): Promise<ListeningReport[]> {
   const [first, ...others] = relays;
   if (first === undefined) return [];
   const { dataDir } = relay;
   const shared = relay.tls === undefined
     ? await openDevelopmentCertificate({ dataDir, nowMs: Date.now })
     : undefined;
-  const start = async (): Promise<Listening[]> => {
+  const start = async (): Promise<ListeningReport[]> => {
     const up = [await first.start(), ...await Promise.all(others.map((part) => part.start()))];
     return up.map((relay) => ({ ...relay, ca_file: shared?.caFile }));
   };
@@ -245,8 +249,8 @@ async function startRelays(
 }
 
 /** Relays give their leases back to the API, and write to the nodes until they end. */
-async function stop({ api, relays, nats }: Parts): Promise<void> {
-  const stopAll = (parts: readonly Part[], ms: number): Promise<boolean[]> =>
+async function stop({ api, relays, nats }: StackParts): Promise<void> {
+  const stopAll = (parts: readonly SupervisedProcess[], ms: number): Promise<boolean[]> =>
     Promise.all(parts.map((part) => part.stop(ms)));
   if ((await stopAll(relays, relayStopMs)).includes(false)) {
     console.log("Relay took too long and was ended; nothing accepted is lost");
@@ -258,11 +262,11 @@ async function stop({ api, relays, nats }: Parts): Promise<void> {
 function createPart(
   name: string,
   dataDir: string,
-  spawn: (last: Listening | undefined) => PartProcess,
-): Part {
+  spawn: (last: ListeningReport | undefined) => PartProcess,
+): SupervisedProcess {
   const say = (text: string): void => console.log(text);
   const log = new LogFile(`${dataDir}/logs/${name.toLowerCase().replaceAll(" ", "-")}.log`, say);
-  return new Part({
+  return new SupervisedProcess({
     name,
     spawn,
     onLine: (line) => {
@@ -275,9 +279,9 @@ function createPart(
   });
 }
 
-function watchParts({ api, relays }: Parts, asked: Promise<void>): Disposable {
+function watchParts({ api, relays }: StackParts, asked: Promise<void>): Disposable {
   let changes = Promise.resolve();
-  const restart = async (name: string, parts: readonly Part[]): Promise<void> => {
+  const restart = async (name: string, parts: readonly SupervisedProcess[]): Promise<void> => {
     console.log(`The code of the ${name} has changed`);
     // Of several relays one is down at a time.
     for (const part of parts) await part.restart();
@@ -310,7 +314,7 @@ interface Configs {
   /** With TLS the API's certificate is for its public name, so that name is used here too. */
   readonly addresses: Pick<relay.RelayConfig, "apiUrl" | "apiInternalUrl"> | undefined;
   /** One without `--relays`. */
-  readonly places: readonly RelayPlace[];
+  readonly places: readonly RelayLayout[];
   /** None without `--relays`. */
   readonly nats: readonly NatsNode[];
 }
@@ -405,7 +409,7 @@ function readNodes(): readonly NatsNode[] {
 
 function onePlace(
   { dataDir, grpcPort, quicPort, admin }: relay.RelayConfig,
-): readonly RelayPlace[] {
+): readonly RelayLayout[] {
   return [{
     name: "Relay",
     folder: dataDir,

@@ -4,13 +4,13 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { SigningKey } from "./domain/key_ring.ts";
 import type { Secret } from "../server/mod.ts";
-import type { Sign } from "./domain/tokens.ts";
+import type { SigningFunction } from "./domain/tokens.ts";
 
 /**
  * Through `node:crypto`, which every runtime of ours has: it signs in half the time of WebCrypto,
  * which prepares the key anew.
  */
-export function createSign({ kty, crv, x, d }: SigningKey): Sign {
+export function createSign({ kty, crv, x, d }: SigningKey): SigningFunction {
   const key = createPrivateKey({ key: { kty, crv, x, d }, format: "jwk" });
   return (bytes) => sign(null, bytes, key);
 }

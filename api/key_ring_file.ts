@@ -55,7 +55,7 @@ export function keyRingPath(dataDir: string): string {
   return `${dataDir}/jwt_keys.json`;
 }
 
-export interface Rotation {
+export interface RingRotation {
   readonly use: RingUse;
   readonly nowMs: number;
   /** The statement of the key that signs now about its successor. */
@@ -68,7 +68,7 @@ export interface Rotation {
  */
 export async function rotateKeyRingFile(
   path: string,
-  { use, nowMs, endorse = () => ({}) }: Rotation,
+  { use, nowMs, endorse = () => ({}) }: RingRotation,
 ): Promise<SigningKey> {
   const text = await Deno.readTextFile(path);
   const rings = await parseKeyRings(text, path);

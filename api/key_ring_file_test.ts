@@ -1,10 +1,15 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { keyRingPath, openKeyRings, rotateKeyRingFile, type Rotation } from "./key_ring_file.ts";
+import {
+  keyRingPath,
+  openKeyRings,
+  type RingRotation,
+  rotateKeyRingFile,
+} from "./key_ring_file.ts";
 import { badgeUse, publishedKeys, signingKey, tokenUse } from "./domain/key_ring.ts";
 import { Secret } from "../server/mod.ts";
 import { type Requirement, testWhen } from "../tests/support/mod.ts";
 
-const tokens = (nowMs: number): Rotation => ({ use: tokenUse, nowMs });
+const tokens = (nowMs: number): RingRotation => ({ use: tokenUse, nowMs });
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -101,7 +106,7 @@ Deno.test("badge keys rotate apart from token keys, each endorsed by the one tha
     const source = await openKeyRings(undefined, folder);
     const before = source.rings();
     assertEquals([before.keys.length, before.badge_keys?.length], [1, 1]);
-    const endorse: Rotation["endorse"] = (by) => ({
+    const endorse: RingRotation["endorse"] = (by) => ({
       endorsed_by: by.kid,
       endorsement: "e".repeat(86),
     });

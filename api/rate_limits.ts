@@ -36,7 +36,7 @@ const newcomerSubjectsADay = 32;
 const knownFailuresADay = 100;
 
 /** Those that follow from others, or that nothing sets. */
-type Derived =
+type DerivedRate =
   | "sharedKeys"
   | "mailClients"
   | "resetMails"
@@ -47,7 +47,7 @@ type Derived =
 
 export function ratesOf(
   { rateLimits }: Config,
-): Config["rateLimits"] & Readonly<Record<Derived, RateLimit>> {
+): Config["rateLimits"] & Readonly<Record<DerivedRate, RateLimit>> {
   const { account, mail, passwords } = rateLimits;
   return {
     ...rateLimits,

@@ -18,7 +18,7 @@ import { backlog } from "../server/http2/mod.ts";
 import { createRangeCheck } from "./client_address.ts";
 import type { Config } from "./config.ts";
 import { type ConnectionLimits, patience, socketsFor } from "./listeners/connections.ts";
-import type { Handler, Listener } from "./listeners/listener.ts";
+import type { HttpHandler, HttpListener } from "./listeners/listener.ts";
 import { listenPlain } from "./listeners/plain.ts";
 import { listenTls } from "./listeners/tls.ts";
 
@@ -60,7 +60,7 @@ export interface SocketOptions {
   readonly variable: string;
   readonly tls: CertificateFiles | undefined;
   readonly limits: ConnectionLimits;
-  readonly handler: Handler;
+  readonly handler: HttpHandler;
   readonly maxBodyBytes: number;
   readonly log: Log;
 }
@@ -92,7 +92,7 @@ export async function openSockets(
 }
 
 function socketsOf(
-  { url, connections, failed, close }: Listener,
+  { url, connections, failed, close }: HttpListener,
   { reloadCertificate, stop }: Pick<Sockets, "reloadCertificate"> & { stop(): void },
 ): Sockets {
   return {

@@ -77,7 +77,7 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-interface Secrets {
+interface ApiSecrets {
   readonly keyRing: KeyRingSource;
   readonly relaySecret: Secret;
 }
@@ -263,7 +263,7 @@ async function raisePlans(
   if (accounts > 0) log("info", "plans_raised", { accounts, plan: defaultPlan });
 }
 
-async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
+async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<ApiSecrets> {
   const reading = openKeyRings(jwtKeys, dataDir);
   return {
     keyRing: await needed(

@@ -7,7 +7,7 @@ import type { ExpiryStore } from "./domain/account_store.ts";
 import type { Clock } from "./domain/deps.ts";
 import type { MailQueue } from "./domain/mail/mail_queue.ts";
 import type { LastUsed } from "./domain/last_used.ts";
-import type { Usage } from "./domain/usage.ts";
+import type { UsageService } from "./domain/usage.ts";
 import { describeError, type Log, type LogLevel } from "../server/mod.ts";
 
 /** `last_used_at` must be visible within two seconds. */
@@ -21,7 +21,7 @@ const forgetExpiredMs = 60_000;
 export interface UpkeepDeps {
   readonly lastUsed: LastUsed;
   readonly keyRing: Pick<KeyRingSource, "reload">;
-  readonly usage: Pick<Usage, "forgetClosed">;
+  readonly usage: Pick<UsageService, "forgetClosed">;
   readonly mail: Pick<MailQueue, "pump">;
   readonly store: ExpiryStore;
   readonly clock: Clock;

@@ -6,8 +6,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
 import {
+  type AgentFolder,
   agentName,
-  type AgentPlace,
   badgeFileOf,
   findPlace,
   noteSpent,
@@ -16,7 +16,7 @@ import {
 import type { Context, FlagSpec } from "./command.ts";
 import { authorityAdvice, isUnknownAuthority, keyAdvice } from "./service/api.ts";
 import { Failure } from "./failure.ts";
-import { type Agent, openAgent, usesHost, type Wanted } from "./hosting.ts";
+import { type AgentRequest, type CommandAgent, openAgent, usesHost } from "./hosting.ts";
 import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 
@@ -32,7 +32,7 @@ export const agentFlag: FlagSpec = {
  */
 export async function withAgent<T>(
   context: Context,
-  act: (agent: Agent, link: string | undefined) => Promise<T>,
+  act: (agent: CommandAgent, link: string | undefined) => Promise<T>,
   given?: string,
 ): Promise<T> {
   const link = given ?? (await findPlace(context))?.guest?.link;
@@ -47,7 +47,7 @@ export async function withAgent<T>(
 }
 
 /** The chosen agent, to be closed by the caller. */
-export async function connectAgent(context: Context, given?: string): Promise<Agent> {
+export async function connectAgent(context: Context, given?: string): Promise<CommandAgent> {
   const known = await findPlace(context);
   const link = given ?? known?.guest?.link;
   const wanted = known === undefined || link === undefined
@@ -72,7 +72,7 @@ export async function afterRefusal(
   return new Failure(code, error.message, { advice: guestAdvice(code), cause: error });
 }
 
-async function asUser(context: Context): Promise<Wanted> {
+async function asUser(context: Context): Promise<AgentRequest> {
   const given = await readSettings(context);
   const key = requireKey(given);
   const { dataDir, receipts } = await openPlace(context);
@@ -90,9 +90,9 @@ async function asUser(context: Context): Promise<Wanted> {
  */
 function asGuest(
   context: Context,
-  { dataDir, identity, guest, receipts }: AgentPlace,
+  { dataDir, identity, guest, receipts }: AgentFolder,
   link: string,
-): Wanted {
+): AgentRequest {
   const { platform } = context;
   const passphrase = platform.variable("STATIC_PASSPHRASE");
   const options = async (): Promise<ConnectOptions> => {

@@ -7,7 +7,7 @@ import type { Context } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
 import { badInput, Failure } from "./failure.ts";
 
-export interface AgentPlace {
+export interface AgentFolder {
   readonly name: string;
   readonly identity: string;
   readonly dataDir: string;
@@ -45,7 +45,7 @@ export function agentName({ given, platform }: Pick<Context, "given" | "platform
 }
 
 /** The folder of an agent that exists. Throws when there is none of this name. */
-export async function agentPlace(context: Context): Promise<AgentPlace> {
+export async function agentPlace(context: Context): Promise<AgentFolder> {
   const place = await findPlace(context);
   if (place !== undefined) return place;
   throw new Failure("not_found", `This user has no agent "${agentName(context)}"`, {
@@ -54,7 +54,7 @@ export async function agentPlace(context: Context): Promise<AgentPlace> {
 }
 
 /** The same; undefined when there is none. */
-export async function findPlace(context: Context): Promise<AgentPlace | undefined> {
+export async function findPlace(context: Context): Promise<AgentFolder | undefined> {
   const { name, folder, record, dataDir } = pathsOf(context);
   const text = await context.platform.files.read(record).catch((cause) => {
     throw unusable(folder, cause);
@@ -73,12 +73,12 @@ export function badgeFileOf(context: Context): string {
 }
 
 /** A new agent gets its identity here. */
-export async function openPlace(context: Context): Promise<AgentPlace> {
+export async function openPlace(context: Context): Promise<AgentFolder> {
   const { name, dataDir } = pathsOf(context);
   const known = await findPlace(context);
   if (known !== undefined) return known;
   const identity = `${name}-${chance(context)}`;
-  const place: AgentPlace = { name, dataDir, identity, guest: undefined, receipts: "addressed" };
+  const place: AgentFolder = { name, dataDir, identity, guest: undefined, receipts: "addressed" };
   await writePlace(context, place);
   return place;
 }
@@ -86,7 +86,7 @@ export async function openPlace(context: Context): Promise<AgentPlace> {
 /** Fields that this version does not know stay: a later one may have written them. */
 export async function writePlace(
   context: Context,
-  { identity, guest, receipts }: AgentPlace,
+  { identity, guest, receipts }: AgentFolder,
 ): Promise<void> {
   const { folder, record } = pathsOf(context);
   const { files } = context.platform;
@@ -136,7 +136,7 @@ function pathsOf(
   };
 }
 
-function parse(text: string): Pick<AgentPlace, "identity" | "guest" | "receipts"> {
+function parse(text: string): Pick<AgentFolder, "identity" | "guest" | "receipts"> {
   const parsed: unknown = JSON.parse(text);
   const [identity, guest, given] = ["identity", "guest", "receipts"].map((name) =>
     fieldOf(parsed, name)

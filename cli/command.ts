@@ -3,7 +3,7 @@
  * read it.
  */
 import type { Output } from "./output.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { CommandPlatform } from "./platform/platform.ts";
 
 export interface FlagSpec {
   /** Without the dashes. */
@@ -45,7 +45,7 @@ export interface Command {
 }
 
 /** The user's arguments and flags, checked against the command's list. */
-export interface Given {
+export interface ParsedArguments {
   /** An argument or the value of a flag. */
   value(name: string): string | undefined;
   /** Whether a switch was given. */
@@ -55,8 +55,8 @@ export interface Given {
 }
 
 export interface Context {
-  readonly given: Given;
-  readonly platform: Platform;
+  readonly given: ParsedArguments;
+  readonly platform: CommandPlatform;
   readonly output: Output;
 }
 

@@ -12,9 +12,9 @@ import { loadSdk } from "./later.ts";
 /**
  * An agent in this process or at its host, which carries out the operations of the host protocol.
  */
-export type Agent = HostedAgent;
+export type CommandAgent = HostedAgent;
 
-export interface Wanted {
+export interface AgentRequest {
   readonly dataDir: string;
   /** A short mark of the service and the key. */
   readonly settings: string;
@@ -28,8 +28,8 @@ export function usesHost({ platform }: Pick<Context, "platform">): boolean {
 /** Throws `StaticError`. */
 export async function openAgent(
   context: Context,
-  { dataDir, settings, options }: Wanted,
-): Promise<Agent> {
+  { dataDir, settings, options }: AgentRequest,
+): Promise<CommandAgent> {
   if (!usesHost(context)) return await holdAgent(await options());
   const { connectHostWith, hostPlatform } = await import("../sdk/host/hosted.ts");
   const { interrupted: signal } = context.platform;
@@ -44,7 +44,7 @@ export async function findRunning(context: Context): Promise<HostConnection | un
 }
 
 /** For as long as the command runs. */
-async function holdAgent(options: ConnectOptions): Promise<Agent> {
+async function holdAgent(options: ConnectOptions): Promise<CommandAgent> {
   const { ChannelManager } = await loadSdk();
   return (await ChannelManager.connect(options)).port;
 }

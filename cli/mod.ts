@@ -5,5 +5,5 @@ export { exitCodes } from "./exit_codes.ts";
 export { renderReference } from "./help/reference.ts";
 export { completionScript, shells } from "./help/completion.ts";
 export { openHost } from "./platform/host.ts";
-export type { Platform } from "./platform/platform.ts";
+export type { CommandPlatform } from "./platform/platform.ts";
 export { run } from "./run.ts";

@@ -5,7 +5,7 @@
  */
 import { exitCodes } from "./exit_codes.ts";
 import type { Failure } from "./failure.ts";
-import type { Platform, Sink } from "./platform/platform.ts";
+import type { CommandPlatform, Sink } from "./platform/platform.ts";
 import { shownJson, shownLines } from "../proto/mod.ts";
 import { kept, width, withBlanks, wrap } from "./wrapping.ts";
 
@@ -36,10 +36,10 @@ export interface OutputOptions {
 
 export class Output {
   readonly json: boolean;
-  readonly #platform: Platform;
+  readonly #platform: CommandPlatform;
   readonly #colour: boolean;
 
-  constructor(platform: Platform, { json }: OutputOptions) {
+  constructor(platform: CommandPlatform, { json }: OutputOptions) {
     this.#platform = platform;
     this.json = json;
     this.#colour = platform.variable("NO_COLOR") === undefined &&

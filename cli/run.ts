@@ -4,17 +4,17 @@
  */
 import { version } from "../proto/mod.ts";
 import { faultsOfNames } from "../proto/base/variables.ts";
-import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
+import { parseArguments, type ParsedCommandLine } from "./arguments/parse_arguments.ts";
 import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";
 import { badInput, interrupted, toFailure } from "./failure.ts";
 import { commandHelp, groupHelp, overview } from "./help/help.ts";
 import { framed, Output } from "./output.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { CommandPlatform } from "./platform/platform.ts";
 
 const graceMs = 2_000;
 
-export async function run(argv: readonly string[], platform: Platform): Promise<number> {
+export async function run(argv: readonly string[], platform: CommandPlatform): Promise<number> {
   const output = new Output(platform, { json: argv.includes("--json") });
   try {
     const exit = await perform(parseArguments(argv, commands), platform, output);
@@ -25,11 +25,11 @@ export async function run(argv: readonly string[], platform: Platform): Promise<
 }
 
 /** For what fails where no command waits for it. */
-export async function reportUnexpected(error: unknown, platform: Platform): Promise<number> {
+export async function reportUnexpected(error: unknown, platform: CommandPlatform): Promise<number> {
   return await report(error, platform, new Output(platform, { json: false }));
 }
 
-async function report(error: unknown, platform: Platform, output: Output): Promise<number> {
+async function report(error: unknown, platform: CommandPlatform, output: Output): Promise<number> {
   const failure = platform.interrupted.aborted ? interrupted() : toFailure(error);
   if (failure.exit !== "interrupted") await output.failure(failure);
   if (platform.variable("STATIC_DEBUG") !== undefined && error instanceof Error) {
@@ -39,8 +39,8 @@ async function report(error: unknown, platform: Platform, output: Output): Promi
 }
 
 async function perform(
-  { words, command, given, exposed }: Parsed,
-  platform: Platform,
+  { words, command, given, exposed }: ParsedCommandLine,
+  platform: CommandPlatform,
   output: Output,
 ): Promise<
   "done" | "usage"
@@ -77,7 +77,7 @@ async function perform(
  * time.
  */
 async function untilInterrupted(
-  { interrupted: signal, every }: Platform,
+  { interrupted: signal, every }: CommandPlatform,
   work: Promise<void>,
 ): Promise<void> {
   let stop = (): void => {};

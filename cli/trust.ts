@@ -13,7 +13,7 @@ import {
   type Trust,
   WireError,
 } from "../proto/mod.ts";
-import type { Context, Given } from "./command.ts";
+import type { Context, ParsedArguments } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
 import { Failure } from "./failure.ts";
 import { findRunning } from "./hosting.ts";
@@ -56,7 +56,10 @@ export async function changeTrust(
   const before = await files.read(folders.trustFile);
   await files.writePrivate(folders.trustFile, formatTrust(trust, before));
   for (const name of await files.list(folders.agents)) {
-    const as: Given = { ...given, value: (each) => each === "agent" ? name : given.value(each) };
+    const as: ParsedArguments = {
+      ...given,
+      value: (each) => each === "agent" ? name : given.value(each),
+    };
     await tellHost({ ...context, given: as });
   }
 }

@@ -1,14 +1,14 @@
 /** Waiting: for something to become true, or for work that knows nothing of Ctrl-C. */
 import type { Channel } from "../sdk/mod.ts";
 import { interrupted } from "./failure.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { CommandPlatform } from "./platform/platform.ts";
 
 /**
  * Looks whenever something happens in one of the channels. Returns whether it did in time. Throws
  * when the user interrupts.
  */
 export async function waitUntil(
-  { interrupted: signal, deadline }: Platform,
+  { interrupted: signal, deadline }: CommandPlatform,
   timeoutMs: number,
   channels: readonly Pick<Channel, "events">[],
   condition: () => boolean,
@@ -28,7 +28,7 @@ export async function waitUntil(
 
 /** Throws when the user interrupts; the work then goes on unheard until the program ends. */
 export function unlessInterrupted<T>(
-  { interrupted: signal }: Platform,
+  { interrupted: signal }: CommandPlatform,
   work: Promise<T>,
 ): Promise<T> {
   let stop = (): void => {};

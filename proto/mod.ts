@@ -13,15 +13,15 @@ export {
 } from "./api/api_key.ts";
 export {
   type Admission,
-  type Admitted,
   decodeAdmissions,
   decodeShownAdmissions,
   encodeAdmissions,
   encodeShownAdmissions,
   membershipNameBytes,
   type ShownAdmissions,
+  type SignedAdmission,
 } from "./statements/admissions.ts";
-export { type Addressable, type Addressee, findAddressee } from "./people/addressee.ts";
+export { type AddressableMember, type AddresseeMatch, findAddressee } from "./people/addressee.ts";
 export {
   accountOf,
   type Badge,
@@ -177,16 +177,16 @@ export {
   claimAddress,
   confirmAddress,
   deleteAccount,
-  type Endings,
   type OwnAccount,
   readAccount,
   resetPassword,
+  type RevocationCounts,
   rotateApiKey,
   type RotatedKey,
 } from "./api/http_account.ts";
 export { createBadge, listBadges, type ListedBadge, readServiceIssuer } from "./api/http_badges.ts";
 export {
-  type ApiKeyTraits,
+  type ApiKeyOptions,
   createAccount,
   createApiKey,
   type CreatedAccount,
@@ -373,7 +373,7 @@ export {
   epochState,
   type EpochStatement,
   epochStatement,
-  type Founded,
+  type FoundedGeneration,
   foundingHash,
   type FoundingStatement,
   foundingStatement,

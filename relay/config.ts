@@ -88,7 +88,7 @@ export interface ClusterConfig {
   readonly replicas: number;
 }
 
-interface Limit<Field> {
+interface NumericVariable<Field> {
   readonly name: string;
   readonly field: Field;
   readonly min: number;
@@ -97,11 +97,11 @@ interface Limit<Field> {
   readonly seconds?: true;
 }
 
-type Numeric<Config> = {
+type NumericKeys<Config> = {
   [Key in keyof Config]-?: Config[Key] extends number ? Key : never;
 }[keyof Config];
 
-const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
+const coreLimits: readonly NumericVariable<NumericKeys<CoreConfig>>[] = [
   { name: "STATIC_RELAY_SESSIONS", field: "maxSessions", min: 1, max: 1_000_000 },
   {
     name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT",
@@ -131,7 +131,7 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
 ];
 
-const queueAge: Limit<Numeric<RelayLimits>> = {
+const queueAge: NumericVariable<NumericKeys<RelayLimits>> = {
   name: "STATIC_RELAY_QUEUE_SECONDS",
   field: "queueAgeMs",
   min: 60,
@@ -334,7 +334,7 @@ function readCoverBudget(read: VariableReader): CoverBudgetOptions | undefined {
 
 function readLimits<Field extends string>(
   read: VariableReader,
-  table: readonly Limit<Field>[],
+  table: readonly NumericVariable<Field>[],
   defaults: Readonly<Record<Field, number>>,
 ): Partial<Record<Field, number>> {
   const values: Partial<Record<Field, number>> = {};

@@ -9,7 +9,7 @@ import type { KeyedCertificate } from "../server/mod.ts";
 import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
-import type { Link, RelaySession } from "./core/link.ts";
+import type { ClientLink, CoreSession } from "./core/link.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
 import { type GrpcListener, type HealthAnswer, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
@@ -25,7 +25,7 @@ import {
 export interface RelayEdgeOptions {
   /** The result of `createRelayCore`. The edge drains and closes it. */
   readonly core: {
-    open(link: Link): RelaySession;
+    open(link: ClientLink): CoreSession;
     drain(): Promise<void>;
     leave(): Promise<void>;
     close(): Promise<void>;
@@ -173,7 +173,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
   };
 }
 
-interface Parts {
+interface EdgeParts {
   readonly host: LinkHost;
   readonly service: GrpcService;
   readonly limits: QuicLimits;
@@ -183,7 +183,7 @@ interface Parts {
 /** Both or none: a port that is taken must not leave the other one open. */
 async function openPorts(
   options: RelayEdgeOptions,
-  { host, service, limits, notReady }: Parts,
+  { host, service, limits, notReady }: EdgeParts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
   const { listen, certificate, allowsOrigin, balancers = [], onFault } = options;
   const { hostname } = listen;

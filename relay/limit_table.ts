@@ -20,8 +20,8 @@ import { pauseMs as confirmationMs } from "./core/channel/confirmations.ts";
 import { sharedTurnCost, turnCost } from "./core/limits/fair_turns.ts";
 import { readersAtOnce } from "./core/channel/fan_out.ts";
 import { joinMinimumMs } from "./core/limits/join_places.ts";
-import { allowanceOf, type Plan, plans, rankOf, storageBytesOf } from "./core/limits/plans.ts";
-import { Rates } from "./core/limits/rates.ts";
+import { allowanceOf, type PlanName, plans, rankOf, storageBytesOf } from "./core/limits/plans.ts";
+import { CoreRates } from "./core/limits/rates.ts";
 import { costOf, defaultCost, keyPackageCost, unaskedCost } from "./core/limits/request_cost.ts";
 import { shareOfOthers } from "./core/requests/append.ts";
 import { bytesPerMessage, reserve } from "./core/requests/handshake_payment.ts";
@@ -40,7 +40,7 @@ const changeHands = "places change hands, see below";
 
 export function relayLimits(config: RelayConfig): Limits {
   const core: CoreConfig = { ...config.core, origins: [] };
-  const rates = new Rates(core);
+  const rates = new CoreRates(core);
   return {
     "plans and sizes": sizes(core),
     storage: [...storage(core, rates), disk(config)],
@@ -82,7 +82,7 @@ function sizes({ limits, visitorMessagesPerDay, channelsPerAccount }: CoreConfig
   ];
 }
 
-function storage(core: CoreConfig, { foundings }: Rates): Limit[] {
+function storage(core: CoreConfig, { foundings }: CoreRates): Limit[] {
   const stored = ofPlans((plan) => tellBytes(storageBytesOf(core, plan)));
   const counts = ofPlans((plan) => tellCount(allowanceOf(core, plan).count));
   const bytes = ofPlans((plan) => tellBytes(allowanceOf(core, plan).bytes));
@@ -202,7 +202,7 @@ function strangers({ core, ...config }: RelayConfig): Limit[] {
   ];
 }
 
-function joins(core: CoreConfig, { rejoins, invites, leavesAgain }: Rates): Limit[] {
+function joins(core: CoreConfig, { rejoins, invites, leavesAgain }: CoreRates): Limit[] {
   const limited = "`rate_limited`";
   return [
     ["requests that wait", tellCount(core.joinRequestsPerAgent), "agent", limited],
@@ -230,7 +230,7 @@ function joins(core: CoreConfig, { rejoins, invites, leavesAgain }: Rates): Limi
   ];
 }
 
-function keyPackages(core: CoreConfig, rates: Rates): Limit[] {
+function keyPackages(core: CoreConfig, rates: CoreRates): Limit[] {
   const { targetClaims, singleUseClaims, firstClaims } = rates;
   const single = `${inAnHour(singleUseClaims.rate)}; the first are ${
     atOnce(firstClaims.rate)
@@ -334,7 +334,7 @@ function work({ accountWorkMs, accountWorkMsPerSecond }: CoreConfig): Limit[] {
   ];
 }
 
-function ofPlans(tell: (plan: Plan) => string): string {
+function ofPlans(tell: (plan: PlanName) => string): string {
   return plans.map((plan) => `${plan} ${tell(plan)}`).join("; ");
 }
 

@@ -35,7 +35,7 @@ import { createTokenVerifier } from "./tokens/token_verifier.ts";
 
 const quotaTickMs = 5_000;
 
-export interface Parts {
+export interface OpenedParts {
   readonly api: ApiClient;
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
@@ -54,7 +54,7 @@ export async function openParts(
   { dataDir, ...config }: RelayConfig,
   log: Log,
   opened: AsyncDisposableStack,
-): Promise<Parts> {
+): Promise<OpenedParts> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   await needed(
     "the data directory cannot be used (STATIC_DATA_DIR)",

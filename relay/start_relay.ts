@@ -32,9 +32,9 @@ import { logProblems, problemsOf } from "./operations/problems.ts";
 import { collectMetrics } from "./operations/metrics.ts";
 import { type PortWatch, watchPort } from "./operations/open_sockets.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
-import { openParts, type Parts } from "./open_parts.ts";
+import { type OpenedParts, openParts } from "./open_parts.ts";
 
-export interface RelayOptions {
+export interface RelayStartOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   /** Of this process, so far; for its metrics. */
@@ -72,7 +72,7 @@ const certificateCheckMs = 10_000;
 
 export async function startRelay(
   config: RelayConfig,
-  options: RelayOptions,
+  options: RelayStartOptions,
 ): Promise<RunningRelay> {
   const log = createLog({ write: options.writeLog, nowMs: Date.now });
   log("info", "configuration", { ...config });
@@ -150,7 +150,7 @@ export async function startRelay(
   return { ...urls, failed, reloadCertificate, backUp, close: () => running.disposeAsync() };
 }
 
-interface Serving {
+interface StartedRelay {
   readonly accounts: FollowedAccounts;
   readonly core: RelayCore;
   readonly edge: RelayEdge;
@@ -161,9 +161,9 @@ interface Serving {
 
 async function serve(
   config: RelayConfig,
-  parts: Parts & { readonly problems: () => readonly Problem[] },
+  parts: OpenedParts & { readonly problems: () => readonly Problem[] },
   log: Log,
-): Promise<Serving> {
+): Promise<StartedRelay> {
   const { api, certificate, quota, deps, connections, fail } = parts;
   const watched: { port?: PortWatch } = {};
   // Filled in when the ports are known, which is before anybody can have dialled them.

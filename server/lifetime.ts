@@ -59,7 +59,7 @@ export function guardProcess({ writeLog, end }: GuardOptions): () => number {
   return () => count;
 }
 
-export interface Running {
+export interface RunningProcess {
   /**
    * Resolves when it cannot go on: nothing is left to close in order, and only a new process helps.
    */
@@ -73,7 +73,7 @@ export interface Running {
  */
 export async function runUntil(
   asked: Promise<void>,
-  start: () => Promise<Running>,
+  start: () => Promise<RunningProcess>,
   tell: (what: unknown) => void = console.error,
 ): Promise<0 | 1> {
   try {

@@ -35,7 +35,7 @@ const batchMs = 50;
 /** Of a reader that is behind. Some minutes of a busy process. */
 const maxWaiting = 4 * 1024 * 1024;
 
-interface Batch {
+interface LineBatch {
   readonly lines: readonly string[];
   /** Lost before them, which a line of its own tells. */
   readonly lost: number;
@@ -54,11 +54,11 @@ export function openLogOutput(): LogOutput {
 export function createLogOutput(deps: LogOutputDeps): LogOutput {
   const lines = new WaitingLines(deps.nowMs);
   /** Handed to the reader, and not taken yet. */
-  let given: Batch | undefined;
+  let given: LineBatch | undefined;
   let running: Promise<void> = Promise.resolve();
   let cancel: (() => void) | undefined;
 
-  const next = (): Batch | undefined => {
+  const next = (): LineBatch | undefined => {
     cancel?.();
     cancel = undefined;
     return lines.takeAll();
@@ -131,7 +131,7 @@ class WaitingLines {
     this.#length += line.length;
   }
 
-  takeAll(): Batch | undefined {
+  takeAll(): LineBatch | undefined {
     if (this.#sinceMs === undefined) return undefined;
     const batch = { lines: this.#lines, lost: this.#untold, sinceMs: this.#sinceMs };
     this.#lines = [];
@@ -141,7 +141,7 @@ class WaitingLines {
   }
 
   /** Nobody took these. */
-  lose({ lines, lost }: Batch): void {
+  lose({ lines, lost }: LineBatch): void {
     this.#count(lines.length);
     this.#untold += lost;
   }
@@ -152,7 +152,7 @@ class WaitingLines {
   }
 }
 
-function bytesOf({ lines, lost }: Batch): Uint8Array {
+function bytesOf({ lines, lost }: LineBatch): Uint8Array {
   const time = new Date().toISOString();
   const told = { time, level: "warn", event: "log_lines_lost", lines: lost };
   const all = lost === 0 ? lines : [shownJson(told), ...lines];

@@ -12,7 +12,13 @@ export {
   openDevelopmentCertificate,
   readCertificateFiles,
 } from "./certificate.ts";
-export { explain, guardProcess, type Running, runUntil, untilAskedToStop } from "./lifetime.ts";
+export {
+  explain,
+  guardProcess,
+  type RunningProcess,
+  runUntil,
+  untilAskedToStop,
+} from "./lifetime.ts";
 export { ListenerWatch, type ListenerWatchOptions } from "./listener_watch.ts";
 export {
   createLog,

@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import { bundleAll, type BundleOptions, createProject } from "./bundle.ts";
 import { filesBelow, isTest } from "./source.ts";
 
-interface ConsoleFile {
+interface BundleEntry {
   readonly name: string;
   readonly entry: string;
 }
 
-const files: readonly ConsoleFile[] = [
+const files: readonly BundleEntry[] = [
   { name: "ui.js", entry: "api/console/page/ui.ts" },
   { name: "shared.js", entry: "api/console/page/shared.ts" },
   { name: "plot.js", entry: "api/console/page/plot.ts" },
@@ -147,7 +147,7 @@ async function bundleFiles(folder: string): Promise<void> {
 }
 
 function optionsOf(
-  { name, entry }: ConsoleFile,
+  { name, entry }: BundleEntry,
   folder: string,
   nodePaths: readonly string[],
 ): BundleOptions {

@@ -129,7 +129,7 @@ const selfContained: Readonly<Record<string, readonly string[]>> = {
  * Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own
  * modules.
  */
-const onlyIn: readonly OnlyIn[] = [
+const onlyIn: readonly DependencyRule[] = [
   // Another version is a change of these two files.
   {
     dependency: /^(npm:)?ts-mls\b/,
@@ -140,7 +140,7 @@ const onlyIn: readonly OnlyIn[] = [
   { dependency: /^node:http2$/, places: ["bench/relay/grpc_load.ts"] },
 ];
 
-interface OnlyIn {
+interface DependencyRule {
   readonly dependency: RegExp;
   readonly places: readonly string[];
   /** Whether it binds tests as well. */

@@ -25,22 +25,22 @@ export async function resetClone(folder: string): Promise<void> {
   await git(folder, "clean", "--quiet", "-fd");
 }
 
-interface Ended {
+interface ProcessEnd {
   readonly code: number;
   readonly output: string;
 }
 
 /** Runs a suite by the test command of the copy. */
-export function runSuiteIn(folder: string, name: string): Promise<Ended> {
+export function runSuiteIn(folder: string, name: string): Promise<ProcessEnd> {
   return runIn(folder, ["run", "-A", "tools/test_command.ts", name]);
 }
 
 /** Runs some test files of the copy. */
-export function runFilesIn(folder: string, files: readonly string[]): Promise<Ended> {
+export function runFilesIn(folder: string, files: readonly string[]): Promise<ProcessEnd> {
   return runIn(folder, ["test", "-A", "--no-check", "--quiet", ...files]);
 }
 
-async function runIn(folder: string, args: readonly string[]): Promise<Ended> {
+async function runIn(folder: string, args: readonly string[]): Promise<ProcessEnd> {
   const { code, stdout } = await new Deno.Command(Deno.execPath(), {
     args: [...args],
     cwd: folder,

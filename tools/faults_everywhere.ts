@@ -2,9 +2,9 @@
  * Twenty mistakes that a person could make in the product. Each compiles, loads, and breaks one
  * promise. The name says what a user would suffer.
  */
-import type { Fault } from "./planted_fault.ts";
+import type { PlantedFault } from "./planted_fault.ts";
 
-export const faultsEverywhere: readonly Fault[] = [
+export const faultsEverywhere: readonly PlantedFault[] = [
   {
     name: "padding-shows-earlier-bytes",
     path: "proto/wire/cell.ts",

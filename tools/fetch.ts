@@ -7,7 +7,7 @@ import { type NatsPackage, natsPackage, unpackPackage } from "./fetch/debian_pac
 import { Downloader } from "./fetch/download.ts";
 import { fetchFile } from "./fetch/fetch_file.ts";
 import { cacheFolder } from "./fetch/places.ts";
-import { natsInPackage, type Source, vectorSources } from "./fetch/sources.ts";
+import { natsInPackage, type PinnedSource, vectorSources } from "./fetch/sources.ts";
 
 const help = `Usage: deno task fetch
 
@@ -25,7 +25,7 @@ Exit codes: 0 every file that this machine can use is there, 1 something is miss
 export interface FetchPlan {
   /** The cache; undefined on a machine that has no place for one. */
   readonly folder: string | undefined;
-  readonly vectors: readonly Source[];
+  readonly vectors: readonly PinnedSource[];
   readonly nats: NatsPackage;
   readonly downloader: Downloader;
   readonly print: (line: string) => void;

@@ -2,9 +2,9 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { installed, runCommand, testWhen, vectors } from "../tests/support/mod.ts";
 import { runFetch } from "./fetch.ts";
 import type { NatsPackage } from "./fetch/debian_package.ts";
-import { Downloader, type Limits, sha256Of } from "./fetch/download.ts";
+import { Downloader, type DownloadLimits, sha256Of } from "./fetch/download.ts";
 import { findFile, placesOf } from "./fetch/places.ts";
-import { type Source, vectorSources } from "./fetch/sources.ts";
+import { type PinnedSource, vectorSources } from "./fetch/sources.ts";
 import { listFiles } from "./source.ts";
 
 const vector = new TextEncoder().encode('{ "a": 1 }');
@@ -20,11 +20,11 @@ interface Desk extends AsyncDisposable {
   readonly folder: string;
   /** Paths that the server was asked for. */
   readonly asked: string[];
-  source(name: string, ...paths: readonly string[]): Promise<Source>;
+  source(name: string, ...paths: readonly string[]): Promise<PinnedSource>;
   /** Runs the command as with these sources. */
   fetch(
-    vectors: readonly Source[],
-    options?: { nats?: NatsPackage; limits?: Partial<Limits> },
+    vectors: readonly PinnedSource[],
+    options?: { nats?: NatsPackage; limits?: Partial<DownloadLimits> },
   ): Promise<Run>;
   files(): Promise<string[]>;
 }

@@ -34,13 +34,13 @@ export const confusables = "${lines.join('" +\n  "')}";
 await Deno.writeTextFile(target, text);
 console.log(`${alike.size} records, ${text.length} bytes`);
 
-interface Entry {
+interface ConfusableEntry {
   readonly letter: number;
   /** The letters that it looks like. */
   readonly like: string;
 }
 
-function entriesOf(file: string): Entry[] {
+function entriesOf(file: string): ConfusableEntry[] {
   return file.split("\n").flatMap((line) => {
     const [, letter, like] =
       /^([0-9A-F]+) ;\t([0-9A-F ]+) ;\tMA/.exec(line.replace("\ufeff", "")) ?? [];

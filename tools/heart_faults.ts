@@ -3,9 +3,9 @@
  * channels and groups of the SDK, and the relay's core. Each compiles, loads, and breaks one
  * promise. The name says what a user would suffer.
  */
-import type { Fault } from "./planted_fault.ts";
+import type { PlantedFault } from "./planted_fault.ts";
 
-export const heartFaults: readonly Fault[] = [
+export const heartFaults: readonly PlantedFault[] = [
   {
     name: "owner-blames-a-member-that-signed-nothing",
     path: "sdk/channel/recovery/following.ts",

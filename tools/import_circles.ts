@@ -4,13 +4,13 @@
  */
 
 /** From each file or folder to those that it imports. */
-export type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
+export type ImportGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * The shortest way round from each place that no way before it has touched, in the order of the
  * alphabet.
  */
-export function findCircles(arrows: Arrows): string[][] {
+export function findCircles(arrows: ImportGraph): string[][] {
   const circles: string[][] = [];
   const told = new Set<string>();
   for (const place of [...arrows.keys()].sort()) {
@@ -24,7 +24,7 @@ export function findCircles(arrows: Arrows): string[][] {
 }
 
 /** The shortest way from a place back to itself. */
-function wayBack(start: string, arrows: Arrows): string[] | undefined {
+function wayBack(start: string, arrows: ImportGraph): string[] | undefined {
   const ways: string[][] = [[start]];
   const seen = new Set<string>();
   for (const way of ways) {

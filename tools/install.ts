@@ -10,19 +10,21 @@ const mark = "Written by deno task install of Static. deno task uninstall delete
 /** How this user calls Deno: by npx, if there is only Node. */
 const deno = Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
 
-interface Place {
+interface InstalledFile {
   readonly path: string;
   readonly text: string;
   readonly mode: number;
 }
 
-interface Folders {
+interface InstallFolders {
   readonly programs: string;
   readonly data: string;
 }
 
 /** The program first. */
-function placesIn({ programs, data }: Folders): readonly [Place, ...Place[]] {
+function placesIn(
+  { programs, data }: InstallFolders,
+): readonly [InstalledFile, ...InstalledFile[]] {
   const program = `${programs}/static`;
   return [
     { path: program, text: launcher(), mode: 0o755 },
@@ -62,7 +64,7 @@ function quoted(text: string): string {
 }
 
 /** Throws at a file of somebody else, before anything is changed. */
-async function refuseForeign(places: readonly Place[]): Promise<void> {
+async function refuseForeign(places: readonly InstalledFile[]): Promise<void> {
   for (const { path } of places) {
     if (await isOurs(path) !== false) continue;
     throw new Error(
@@ -82,7 +84,7 @@ async function isOurs(path: string): Promise<boolean | undefined> {
   }
 }
 
-async function install(folders: Folders): Promise<void> {
+async function install(folders: InstallFolders): Promise<void> {
   const places = placesIn(folders);
   await refuseForeign(places);
   for (const { path, text, mode } of places) {
@@ -106,7 +108,7 @@ async function install(folders: Folders): Promise<void> {
   );
 }
 
-function pathAdvice(shell: string, { programs }: Folders): string {
+function pathAdvice(shell: string, { programs }: InstallFolders): string {
   const line = shell === "fish"
     ? `fish_add_path ${quoted(programs)}`
     : `export PATH=${quoted(programs)}:"$PATH"`;
@@ -133,7 +135,7 @@ function startFile(shell: string): string {
   return files[shell] ?? "the file that your shell reads at its start";
 }
 
-async function uninstall(folders: Folders): Promise<void> {
+async function uninstall(folders: InstallFolders): Promise<void> {
   const places = placesIn(folders);
   await refuseForeign(places);
   for (const { path } of places) {

@@ -1,6 +1,6 @@
 /** A mistake that a person could make in the product; `tools/planted_faults.ts` plants it. */
 
-export interface Fault {
+export interface PlantedFault {
   readonly name: string;
   readonly path: string;
   /** Stands exactly once in the file. */
@@ -12,7 +12,7 @@ export interface Fault {
  * The text with the mistake. Throws when the text is not as the list knows it: then the list has to
  * be mended.
  */
-export function withFault(text: string, { name, path, from, to }: Fault): string {
+export function withFault(text: string, { name, path, from, to }: PlantedFault): string {
   const parts = text.split(from);
   if (parts.length !== 2) {
     throw new Error(

@@ -16,7 +16,7 @@ import { git, resetClone, runFilesIn, runSuiteIn, withClone } from "./clone.ts";
 import { exitCodes } from "./exit_code.ts";
 import { faultsEverywhere } from "./faults_everywhere.ts";
 import { heartFaults } from "./heart_faults.ts";
-import { type Fault, withFault } from "./planted_fault.ts";
+import { type PlantedFault, withFault } from "./planted_fault.ts";
 import { root } from "./suite_run.ts";
 import { suites } from "./suites.ts";
 
@@ -65,7 +65,7 @@ console.log(`Written to ${resultFile}`);
 Deno.exit(survived.length === 0 ? exitCodes.passed : exitCodes.failed);
 
 /** Until a suite fails because of it, or none is left. */
-async function tryFault(folder: string, fault: Fault): Promise<void> {
+async function tryFault(folder: string, fault: PlantedFault): Promise<void> {
   const near = (await nearestSuites(fault.path)).filter((suite) => judges.includes(suite));
   for (const { name } of new Set([...near, ...judges])) {
     const { missedBy, caught, seconds } = trialOf(fault);
@@ -83,7 +83,11 @@ async function tryFault(folder: string, fault: Fault): Promise<void> {
 }
 
 /** The name of the test that the fault makes fail, if one does. */
-async function failureBy(folder: string, fault: Fault, suite: string): Promise<string | undefined> {
+async function failureBy(
+  folder: string,
+  fault: PlantedFault,
+  suite: string,
+): Promise<string | undefined> {
   const file = `${folder}/${fault.path}`;
   await Deno.writeTextFile(file, withFault(await Deno.readTextFile(file), fault));
   try {
@@ -111,7 +115,7 @@ function failuresIn(output: string): readonly { readonly test: string; readonly 
   );
 }
 
-function trialOf({ name }: Fault): Trial {
+function trialOf({ name }: PlantedFault): Trial {
   return trials.get(name) ?? { missedBy: [], seconds: 0 };
 }
 

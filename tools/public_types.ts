@@ -5,14 +5,14 @@
  */
 import { dirname, join } from "node:path/posix";
 
-interface Statement {
+interface TypeStatement {
   readonly text: string;
   readonly file: string;
 }
 
-interface Module {
+interface SourceModule {
   /** By the name in the module. */
-  readonly declared: ReadonlyMap<string, Statement>;
+  readonly declared: ReadonlyMap<string, TypeStatement>;
   /** Names that are other modules': where they come from, and what they are called there. */
   readonly imported: ReadonlyMap<string, { readonly file: string; readonly name: string }>;
 }
@@ -32,13 +32,13 @@ const disposable = `declare global {
  * name.
  */
 export function bundleTypes(entry: string, read: (path: string) => string): string {
-  const modules = new Map<string, Module>();
-  const moduleOf = (file: string): Module => {
+  const modules = new Map<string, SourceModule>();
+  const moduleOf = (file: string): SourceModule => {
     const known = modules.get(file) ?? parseModule(file, read(file));
     modules.set(file, known);
     return known;
   };
-  const found = new Map<string, Statement>();
+  const found = new Map<string, TypeStatement>();
   const find = (name: string, file: string): void => {
     const { declared, imported } = moduleOf(file);
     const elsewhere = imported.get(name);
@@ -76,8 +76,8 @@ export function bundleTypes(entry: string, read: (path: string) => string): stri
 }
 
 /** tsc writes each statement from the first column on, with its comment before it. */
-function parseModule(file: string, text: string): Module {
-  const declared = new Map<string, Statement>();
+function parseModule(file: string, text: string): SourceModule {
+  const declared = new Map<string, TypeStatement>();
   const imported = new Map<string, { file: string; name: string }>();
   for (const whole of statementsOf(text)) {
     const [, names, from] =

@@ -8,7 +8,7 @@
 import { createSbom } from "./sbom.ts";
 
 /** Runs a program in the repository. Throws with its output when it fails. */
-export type Run = (command: string, ...args: readonly string[]) => Promise<string>;
+export type ProgramRunner = (command: string, ...args: readonly string[]) => Promise<string>;
 
 export interface ReleasePlan {
   /** Folder of the repository, with a slash at its end. */
@@ -17,7 +17,7 @@ export interface ReleasePlan {
   /** Day of the release, as 2026-11-16. */
   readonly day: string;
   /** Regenerates files, tests and packs; returns the paths of the packages. */
-  readonly build: (run: Run) => Promise<readonly string[]>;
+  readonly build: (run: ProgramRunner) => Promise<readonly string[]>;
 }
 
 /** Files that name the version. In pages only the file names of packages are replaced. */
@@ -99,7 +99,11 @@ function parse(version: string): { readonly numbers: readonly number[]; readonly
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
-async function findProblems(run: Run, current: string, version: string): Promise<string[]> {
+async function findProblems(
+  run: ProgramRunner,
+  current: string,
+  version: string,
+): Promise<string[]> {
   const problems: string[] = [];
   if (!isLater(version, current)) problems.push(`it is not later than ${current}`);
   if (await run("git", "status", "--porcelain") !== "") {
@@ -161,7 +165,7 @@ async function sha256(path: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", await Deno.readFile(path))).toHex();
 }
 
-function runIn(root: string): Run {
+function runIn(root: string): ProgramRunner {
   return async (command, ...args) => {
     const child = new Deno.Command(command, { args: [...args], cwd: root, stdin: "null" });
     const { success, stdout, stderr } = await child.output();

@@ -10,7 +10,7 @@ interface LockEntry {
   readonly optionalDependencies?: readonly string[];
 }
 
-export interface Lock {
+export interface LockFile {
   readonly npm: Readonly<Record<string, LockEntry>>;
 }
 
@@ -35,7 +35,7 @@ export interface Sbom {
 }
 
 /** Returns the document of a release. Throws when an entry of the lock file has no SHA-512 hash. */
-export function createSbom(lock: Lock, version: string): Sbom {
+export function createSbom(lock: LockFile, version: string): Sbom {
   const keys = Object.keys(lock.npm).sort();
   return {
     bomFormat: "CycloneDX",

@@ -6,7 +6,7 @@
  * A test that this machine cannot run is not judged. The exit codes are those of the test command.
  */
 import { type Campaign, campaigns } from "./campaigns.ts";
-import { exitCodeOf, exitCodes, type Verdict } from "./exit_code.ts";
+import { exitCodeOf, exitCodes, type TestVerdict } from "./exit_code.ts";
 import { refuseUnknownVariables } from "./refuse_variables.ts";
 import { makeRunFolder, removeRunFolder } from "./run_folder.ts";
 import { root, runTests } from "./suite_run.ts";
@@ -29,7 +29,7 @@ if (Deno.args.length === 0 || unknown.length > 0) {
 const chosen = campaigns.filter(({ name }) =>
   Deno.args.includes("all") || Deno.args.includes(name)
 );
-const ended: { readonly line: string; readonly code: Verdict }[] = [];
+const ended: { readonly line: string; readonly code: TestVerdict }[] = [];
 const shared = await makeRunFolder();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(
@@ -46,7 +46,7 @@ Deno.exit(exitCodeOf({
   notJudged: codes.filter((code) => code === exitCodes.notJudged).length,
 }));
 
-async function run({ name, paths }: Campaign): Promise<{ line: string; code: Verdict }> {
+async function run({ name, paths }: Campaign): Promise<{ line: string; code: TestVerdict }> {
   const seed = Deno.env.get("STATIC_TEST_SEED") ??
     String(crypto.getRandomValues(new Uint32Array(1))[0]);
   const tried = `${shared}/tried`;

@@ -6,7 +6,7 @@ import { parseJunit, type SuiteResult } from "./junit.ts";
 import { withTemporaryFolder } from "./temporary_folder.ts";
 import { writeTestPrograms } from "./test_files.ts";
 
-export type Print = (text: string) => void;
+export type TextPrinter = (text: string) => void;
 
 export const root = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
 
@@ -28,7 +28,7 @@ export interface TestRun {
 
 export async function runTests(
   { name, files, lanes, apart, env = {}, maxMinutes, shows = false }: TestRun,
-  print: Print,
+  print: TextPrinter,
 ): Promise<SuiteResult> {
   const folder = await Deno.makeTempDir({ prefix: "suite-" });
   try {
@@ -61,7 +61,7 @@ export async function runTests(
  * A process that was ended from outside has written no report: there is no verdict. One that gave
  * up by itself has failed.
  */
-async function readReport(path: string, ended: Ended): Promise<SuiteResult> {
+async function readReport(path: string, ended: RunEnd): Promise<SuiteResult> {
   const nothing = { passed: 0, failed: 0, skipped: [], times: [] };
   try {
     return {
@@ -75,7 +75,7 @@ async function readReport(path: string, ended: Ended): Promise<SuiteResult> {
 }
 
 /** `cut off`: a signal or the time limit ended it. */
-export type Ended = "passed" | "failed" | "cut off";
+export type RunEnd = "passed" | "failed" | "cut off";
 
 export async function runDeno(
   args: readonly string[],
@@ -83,8 +83,8 @@ export async function runDeno(
     readonly env?: Readonly<Record<string, string>>;
     readonly maxMinutes: number;
   },
-  print: Print,
-): Promise<Ended> {
+  print: TextPrinter,
+): Promise<RunEnd> {
   const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
     env,

@@ -2,7 +2,7 @@
 import type { SuiteResult } from "./junit.ts";
 import { readProgramPages, writePrograms } from "./pages/programs.ts";
 import { listFiles } from "./source.ts";
-import { type Print, root, runDeno, runTests } from "./suite_run.ts";
+import { root, runDeno, runTests, type TextPrinter } from "./suite_run.ts";
 import { findTestFiles, type TestPaths } from "./test_files.ts";
 
 export interface Suite {
@@ -12,7 +12,7 @@ export interface Suite {
   /** The files that it runs, when it runs files. */
   readonly tests?: TestPaths;
   /** `print` takes what the suite writes, as it comes. */
-  readonly run: (print: Print) => Promise<SuiteResult>;
+  readonly run: (print: TextPrinter) => Promise<SuiteResult>;
 }
 
 /** Far beyond any suite: a test that waits in vain must not hold up the rest. */
@@ -103,7 +103,7 @@ const programsOfPages = `${root}/dist/page_programs`;
  * included: with the dependencies of both projects, and with the types of browsers and Deno.
  * Browser code that would need Deno is found by `tools/check_imports.ts`.
  */
-async function checkTypes(print: Print): Promise<SuiteResult> {
+async function checkTypes(print: TextPrinter): Promise<SuiteResult> {
   const { imports, compilerOptions, unstable } = JSON.parse(await Deno.readTextFile("deno.json"));
   const { imports: tools } = JSON.parse(await Deno.readTextFile("tools/npm/deno.json"));
   const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable", "deno.ns", "deno.unstable"];

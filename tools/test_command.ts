@@ -21,7 +21,7 @@ import { refuseUnknownVariables } from "./refuse_variables.ts";
 import { type Suite, suites } from "./suites.ts";
 import { parseTestArguments } from "./test_arguments.ts";
 
-interface Finished {
+interface FinishedSuite {
   readonly suite: Suite;
   readonly seconds: number;
   /** Of all its processes: what the run costs when the cores are shared. */
@@ -54,7 +54,7 @@ const unsteadyAtMost = 4;
 const calibration = chosen.length === suites.length ? new Calibration() : undefined;
 const started = performance.now();
 const processorTime = childProcessorTime();
-const finished: Finished[] = [];
+const finished: FinishedSuite[] = [];
 const shared = await makeRunFolder();
 for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, giveUp);
 await runBeside([...chosen]);
@@ -109,10 +109,10 @@ async function runBeside(waiting: Suite[]): Promise<void> {
  * Runs failed suites once more, with nothing beside them. Returns the first results of those that
  * passed then: they are shown with their reasons, because an unsteady test is to be mended.
  */
-async function tryAgain(): Promise<readonly Finished[]> {
+async function tryAgain(): Promise<readonly FinishedSuite[]> {
   const failed = finished.filter(({ result }) => result.failed > 0);
   if (failed.length > unsteadyAtMost || chosen.length === 1) return [];
-  const passed: Finished[] = [];
+  const passed: FinishedSuite[] = [];
   for (const first of failed) {
     write(`\n--- ${first.suite.name}, again and alone\n`);
     const again = await run(first.suite, write);
@@ -123,7 +123,7 @@ async function tryAgain(): Promise<readonly Finished[]> {
   return passed;
 }
 
-async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
+async function run(suite: Suite, print: (text: string) => void): Promise<FinishedSuite> {
   const began = performance.now();
   let output = "";
   const result = await suite.run((text) => {
@@ -163,7 +163,7 @@ function report(): never {
   Deno.exit(exitCodeOf({ failed, notJudged: notJudged.length }));
 }
 
-function explain({ suite: { name }, output }: Finished, what: string): void {
+function explain({ suite: { name }, output }: FinishedSuite, what: string): void {
   const maxCharacters = 6000;
   const errors = output.lastIndexOf(" ERRORS ");
   const reasons = errors === -1
@@ -172,9 +172,10 @@ function explain({ suite: { name }, output }: Finished, what: string): void {
   console.log(`\n--- ${name} ${what}\n${reasons}`);
 }
 
-function reportTimes(results: readonly Finished[]): void {
+function reportTimes(results: readonly FinishedSuite[]): void {
   const [largestShown, slowestShown] = [10, 5];
-  const costOf = ({ processorSeconds, seconds }: Finished): number => processorSeconds ?? seconds;
+  const costOf = ({ processorSeconds, seconds }: FinishedSuite): number =>
+    processorSeconds ?? seconds;
   console.log(`\n--- the ${Math.min(largestShown, results.length)} largest suites`);
   for (const one of results.toSorted((a, b) => costOf(b) - costOf(a)).slice(0, largestShown)) {
     const { suite: { name }, seconds, processorSeconds, result } = one;

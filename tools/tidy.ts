@@ -44,18 +44,18 @@ const waits = /\b(?:async|await|Promise|setTimeout|setInterval|queueMicrotask)\b
 /** In two pieces: tools that look for uses of files by their paths must not find one here. */
 const permitMaker = ["sdk/channel/connection", "judge_connection.ts"].join("/");
 
-type Finding = { readonly index: number; readonly what: string };
-type Rule = {
+type TidyFinding = { readonly index: number; readonly what: string };
+type TidyRule = {
   readonly name: string;
   readonly applies: (file: SourceFile) => boolean;
-  readonly find: (file: SourceFile) => Finding[];
+  readonly find: (file: SourceFile) => TidyFinding[];
 };
 
 const typescript = (file: SourceFile): boolean => file.path.endsWith(".ts");
 const python = (file: SourceFile): boolean => file.path.endsWith(".py");
 const product = (file: SourceFile): boolean => typescript(file) && !isTest(file.path);
 
-const rules: readonly Rule[] = [
+const rules: readonly TidyRule[] = [
   {
     name: "name",
     applies: typescript,
@@ -182,7 +182,7 @@ export function tidy(file: SourceFile): Violation[] {
  * Lines of comments. Examples, indented tables and words that are too long alone, such as
  * addresses, may be wider.
  */
-function wideComments(file: SourceFile): Finding[] {
+function wideComments(file: SourceFile): TidyFinding[] {
   const found = (python(file) ? pythonComments : comments)(file.text);
   return found.flatMap(({ index, words }) => {
     const start = file.text.lastIndexOf("\n", index - 1) + 1;
@@ -213,11 +213,11 @@ function explained(text: string, index: number, marker: string): boolean {
   );
 }
 
-function matches(text: string, pattern: RegExp, what: string): Finding[] {
+function matches(text: string, pattern: RegExp, what: string): TidyFinding[] {
   return Array.from(text.matchAll(pattern), ({ index }) => ({ index, what }));
 }
 
-function first(text: string, pattern: RegExp, what: string, at = 0): Finding[] {
+function first(text: string, pattern: RegExp, what: string, at = 0): TidyFinding[] {
   const match = pattern.exec(text);
   return match === null ? [] : [{ index: at + match.index, what: `${match[0]}: ${what}` }];
 }

@@ -6,14 +6,14 @@
  */
 import { lineAt, type SourceFile } from "./source.ts";
 
-interface Call {
+interface WaitingCall {
   readonly form: RegExp;
   /** A word among its arguments that limits it. */
   readonly limit?: RegExp;
   readonly what: string;
 }
 
-const calls: readonly Call[] = [
+const calls: readonly WaitingCall[] = [
   {
     form: /(?<=\bawait |\breturn |=> |= |\()fetch\(/g,
     limit: /\bsignal\b/,

@@ -20,11 +20,11 @@ export const entryPoints: ReadonlySet<string> = new Set(
   ),
 );
 
-interface Config {
+interface WorkspaceConfig {
   readonly workspace?: readonly string[];
   readonly exports?: Readonly<Record<string, string>>;
 }
 
-function readConfig(path: string): Config {
+function readConfig(path: string): WorkspaceConfig {
   return JSON.parse(Deno.readTextFileSync(new URL(`../${path}`, import.meta.url)));
 }

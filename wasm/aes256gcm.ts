@@ -202,7 +202,7 @@ export class Aes256Gcm {
   }
 
   /** Checks everything that a caller gave, before anything is allocated or copied. */
-  #contextFor(action: string, { nonce, text, aad, maxTextBytes }: Checked): number {
+  #contextFor(action: string, { nonce, text, aad, maxTextBytes }: CheckedInput): number {
     if (this.#context === undefined) {
       throw new CipherError(
         "key_destroyed",
@@ -221,7 +221,7 @@ export class Aes256Gcm {
   }
 }
 
-interface Checked {
+interface CheckedInput {
   readonly nonce: Uint8Array;
   readonly text: Uint8Array;
   readonly aad: Uint8Array;

@@ -6,7 +6,7 @@ import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, KeyOverview } from "../domain/admin_store.ts";
 import { exportLine, verifyAudit } from "../domain/audit.ts";
 import { emailKeyOf } from "../domain/mail/emails.ts";
-import type { Act } from "../domain/deps.ts";
+import type { AuditStamp } from "../domain/deps.ts";
 import type { Store } from "../domain/store.ts";
 
 export const usage = `Usage:
@@ -28,14 +28,14 @@ export const usage = `Usage:
 
 export interface AdminDeps {
   readonly store: Store;
-  readonly act: Act;
-  readonly rotate: (command: Rotation) => Promise<string>;
+  readonly act: AuditStamp;
+  readonly rotate: (command: RotationCommand) => Promise<string>;
 }
 
 const rotations = ["rotate-jwt-key", "rotate-badge-key"] as const;
-export type Rotation = typeof rotations[number];
+export type RotationCommand = typeof rotations[number];
 
-export function isRotation(command: string): command is Rotation {
+export function isRotation(command: string): command is RotationCommand {
   return rotations.some((each) => each === command);
 }
 
@@ -82,9 +82,13 @@ export async function runCommand(args: readonly string[], deps: AdminDeps): Prom
   throw new AdminRefusal(usage);
 }
 
-type ListQuery = { readonly by: "age" | "usage"; readonly limit: number; readonly search?: string };
+type AccountListQuery = {
+  readonly by: "age" | "usage";
+  readonly limit: number;
+  readonly search?: string;
+};
 
-async function list({ store, act }: AdminDeps, query: ListQuery): Promise<string> {
+async function list({ store, act }: AdminDeps, query: AccountListQuery): Promise<string> {
   return table(await store.listAccounts({ ...query, atMs: act.atMs }), accountLine);
 }
 

@@ -4,7 +4,7 @@ import { version } from "../../proto/mod.ts";
 import { waits } from "../../server/mod.ts";
 import type { Store } from "../domain/store.ts";
 
-export interface Standing {
+export interface PartHealth {
   readonly ok: boolean;
   readonly ms: number;
   /** Why it is not. */
@@ -14,11 +14,11 @@ export interface Standing {
 export interface Health {
   readonly version: string;
   readonly started_at: string;
-  readonly database: Standing;
+  readonly database: PartHealth;
   /** Passwords and keys that wait to be hashed. */
   readonly waiting_hashes: number;
   readonly waiting_mail: number;
-  readonly relays: readonly (Standing & { readonly url: string })[];
+  readonly relays: readonly (PartHealth & { readonly url: string })[];
 }
 
 export interface HealthDeps {
@@ -69,7 +69,7 @@ export function relayHealthUrls(
   });
 }
 
-async function readRelay(url: string | undefined, ca: string | undefined): Promise<Standing> {
+async function readRelay(url: string | undefined, ca: string | undefined): Promise<PartHealth> {
   if (url === undefined) return { ok: false, ms: 0, problem: "only its address for UDP is known" };
   return await timed(async () => {
     using client = ca === undefined ? undefined : Deno.createHttpClient({ caCerts: [ca] });
@@ -101,7 +101,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function timed(work: () => Promise<void>): Promise<Standing> {
+async function timed(work: () => Promise<void>): Promise<PartHealth> {
   const startMs = performance.now();
   const elapsed = (): number => Math.round(performance.now() - startMs);
   try {

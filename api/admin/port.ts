@@ -27,7 +27,7 @@ export interface AdminPortDeps {
   readonly log: Log;
 }
 
-interface Job {
+interface AdminJob {
   /** For the log. */
   readonly name: string | undefined;
   readonly work: () => Promise<object>;
@@ -40,7 +40,7 @@ const runBody = z.strictObject({ args: z.array(z.string().max(1024)).max(8) });
 export function createAdminPort(
   { secret, failures, run, view, page, log }: AdminPortDeps,
 ): (request: Request) => Promise<Response | undefined> {
-  const jobs: Readonly<Record<string, (body: unknown, way: AdminWay) => Job | string>> = {
+  const jobs: Readonly<Record<string, (body: unknown, way: AdminWay) => AdminJob | string>> = {
     "/admin/v1/run": (body, way) => {
       const { data } = runBody.safeParse(body);
       if (data === undefined) return 'Send {"args": ["accounts"]}';
@@ -97,7 +97,7 @@ function isOwn(request: Request): boolean {
     (request.headers.get("origin") ?? origin) === origin;
 }
 
-async function carryOut({ name, work }: Job, log: Log): Promise<Response> {
+async function carryOut({ name, work }: AdminJob, log: Log): Promise<Response> {
   try {
     const json = await work();
     log("info", "admin", { command: name, outcome: "done" });

@@ -4,13 +4,13 @@ import { parseAgentId } from "../../proto/mod.ts";
 import { inWords, namingOf } from "./page/live/naming.ts";
 import {
   type Conversation,
+  type ConversationEntry,
+  type ConversationTurn,
   converse,
-  type Entry,
   isForReader,
   rowsOf,
   silence,
   type Speaker,
-  type Turn,
 } from "./page/live/conversation.ts";
 
 const minuteMs = 60_000;
@@ -27,7 +27,7 @@ function speaker(letter: string, self = false): Speaker {
 
 const [me, ann, bob] = [speaker("A", true), speaker("E"), speaker("I")];
 
-function after(...turns: readonly Turn[]): Conversation {
+function after(...turns: readonly ConversationTurn[]): Conversation {
   return turns.reduce(converse, silence);
 }
 
@@ -50,9 +50,14 @@ function told({ entries }: Conversation): readonly unknown[] {
   });
 }
 
-const say = (text: string, atMs = 0): Turn => ({ do: "say", from: me, text, atMs });
-const hear = (from: Speaker, text: string, atMs = 0): Turn => ({ do: "hear", from, text, atMs });
-const ask = (from: Speaker, to: Speaker, key?: string): Turn => ({
+const say = (text: string, atMs = 0): ConversationTurn => ({ do: "say", from: me, text, atMs });
+const hear = (from: Speaker, text: string, atMs = 0): ConversationTurn => ({
+  do: "hear",
+  from,
+  text,
+  atMs,
+});
+const ask = (from: Speaker, to: Speaker, key?: string): ConversationTurn => ({
   do: "ask",
   from,
   to: [to],
@@ -60,7 +65,7 @@ const ask = (from: Speaker, to: Speaker, key?: string): Turn => ({
   atMs: 0,
   ...(key !== undefined && { key }),
 });
-const reply = (of: number | string, from: Speaker): Turn => ({
+const reply = (of: number | string, from: Speaker): ConversationTurn => ({
   do: "reply",
   of,
   reply: { from, text: "9", atMs: 0 },
@@ -100,7 +105,7 @@ Deno.test("a reply without its request stands alone, and one that is too late is
 });
 
 Deno.test("only a request to the reader waits for the reader's answer", () => {
-  const open = (...turns: readonly Turn[]): readonly boolean[] =>
+  const open = (...turns: readonly ConversationTurn[]): readonly boolean[] =>
     after(...turns).entries.map(isForReader);
   assertEquals(open(ask(ann, me), ask(ann, bob), ask(me, ann), hear(ann, "x")), [
     true,
@@ -180,6 +185,6 @@ Deno.test("a name that an agent chose is a claim in quotes; a name of the reader
   assertEquals(inWords(ann), `${ann.agentId} (unverified; calls itself "E")`);
 });
 
-function nameOf(entry: Entry): string {
+function nameOf(entry: ConversationEntry): string {
   return entry.kind === "news" ? "" : `${entry.from.identity}: `;
 }

@@ -9,11 +9,11 @@ import { text as icon } from "./icon.ts";
 
 export interface ConsoleFile {
   readonly type: string;
-  readonly plain: Body;
-  readonly gzip: Body;
+  readonly plain: FileVariant;
+  readonly gzip: FileVariant;
 }
 
-export interface Body {
+export interface FileVariant {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly etag: string;
 }
@@ -38,10 +38,10 @@ export function createOperatorFiles(folder = built): ConsoleFiles {
   return createFiles([...common, "operator.js"], folder);
 }
 
-type Files = ReadonlyMap<string, ConsoleFile>;
+type FilesByPath = ReadonlyMap<string, ConsoleFile>;
 
 function createFiles(names: readonly string[], folder: URL): ConsoleFiles {
-  const held: { build?: string; files?: Promise<Files> } = {};
+  const held: { build?: string; files?: Promise<FilesByPath> } = {};
   return {
     find: async (name) => {
       try {
@@ -59,7 +59,7 @@ function createFiles(names: readonly string[], folder: URL): ConsoleFiles {
   };
 }
 
-async function readFiles(names: readonly string[], folder: URL): Promise<Files> {
+async function readFiles(names: readonly string[], folder: URL): Promise<FilesByPath> {
   const read = async (name: string): Promise<[string, ConsoleFile]> => {
     const type = name.endsWith(".css") ? style : script;
     return [name, await createFile(type, await Deno.readTextFile(new URL(name, folder)))];
@@ -117,7 +117,7 @@ export function answerFile(file: ConsoleFile, asked: FileQuestion): FileAnswer {
   };
 }
 
-function isKnown(known: string | undefined, etag: Body["etag"]): boolean {
+function isKnown(known: string | undefined, etag: FileVariant["etag"]): boolean {
   return known !== undefined &&
     known.split(",").some((each) => ["*", etag].includes(each.trim().replace(/^W\//, "")));
 }

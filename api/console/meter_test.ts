@@ -1,12 +1,12 @@
 // The numbers of the privacy meter are those of the SDK's tap, over real connections.
 import { assertEquals, assertGreater } from "@std/assert";
 import { StaticClient } from "static-sdk";
-import { coverChoices, megabytesADay, Meter } from "./page/live/meter.ts";
+import { coverChoices, megabytesADay, PrivacyMeter } from "./page/live/meter.ts";
 import { startStack } from "../../tests/support/stack.ts";
 
 Deno.test("the meter counts every cell that the tap shows, real and cover, and reads what the relay reads", async () => {
   await using stack = await startStack();
-  const meter = new Meter();
+  const meter = new PrivacyMeter();
   const bytes = { sent: 0, received: 0 };
   const client = await StaticClient.connect({
     endpoint: stack.quicUrl,

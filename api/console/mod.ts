@@ -4,13 +4,13 @@
  */
 export {
   answerFile,
-  type Body,
   type ConsoleFile,
   type ConsoleFiles,
   createConsoleFiles,
   createOperatorFiles,
   type FileAnswer,
   type FileQuestion,
+  type FileVariant,
 } from "./files.ts";
 export { text as icon } from "./icon.ts";
-export { consoleHeaders, consolePolicy, createShell, type Shell } from "./shell.ts";
+export { consoleHeaders, consolePolicy, type ConsoleShell, createShell } from "./shell.ts";

@@ -63,9 +63,9 @@ export interface ShellOptions {
 const type = "text/html; charset=utf-8";
 
 /** The page, or its words that it was not built. */
-export type Shell = (asked: FileQuestion) => Promise<FileAnswer>;
+export type ConsoleShell = (asked: FileQuestion) => Promise<FileAnswer>;
 
-export function createShell(files: ConsoleFiles, options: ShellOptions): Shell {
+export function createShell(files: ConsoleFiles, options: ShellOptions): ConsoleShell {
   const shell = createFile(type, renderShell(options));
   return async (asked) =>
     await files.find(options.script) === undefined ? notBuilt : answerFile(await shell, asked);

@@ -5,16 +5,16 @@
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
 import type {
-  AccountLifeStore,
+  AccountLifecycleStore,
   AccountState,
   CodePurpose,
-  Endings,
-  Expected,
-  Login,
+  CredentialRevocation,
+  ExpectedAccount,
+  StoredLogin,
 } from "./account_store.ts";
-import { type KnownPlace, normalizePassword } from "./accounts.ts";
+import { type KnownDevice, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
-import type { Account, Act, Clock, Hasher, NewId, Party, RandomBytes } from "./deps.ts";
+import type { Account, AuditStamp, Clock, Hasher, NewId, QueueParty, RandomBytes } from "./deps.ts";
 import type { Devices } from "./devices.ts";
 import { emailKeyOf, mailSubject } from "./mail/emails.ts";
 import { Fault } from "./fault.ts";
@@ -32,8 +32,8 @@ import {
 import { plainTraits } from "./powers.ts";
 import { orRefund, type RateLimiter } from "./rate_limit.ts";
 
-export interface AccountLifeDeps {
-  readonly store: AccountLifeStore;
+export interface AccountLifecycleDeps {
+  readonly store: AccountLifecycleStore;
   readonly passwords: Hasher;
   readonly keys: Pick<Keys, "issue">;
   readonly devices: Devices;
@@ -50,24 +50,27 @@ export interface AccountLifeDeps {
 const noticeLifetimeMs = 24 * 3_600_000;
 
 /** A password as it was sent, and who sent it. */
-export interface Attempt {
+export interface PasswordAttempt {
   readonly password: Secret;
-  readonly party: Party;
+  readonly party: QueueParty;
 }
 
 /** One object for each name, so that the others can be ruled out one by one. */
-type Outcome<Name extends string> = Name extends string ? { readonly outcome: Name } : never;
+type NamedOutcome<Name extends string> = Name extends string ? { readonly outcome: Name } : never;
 
-export interface AccountLife {
+export interface AccountLifecycle {
   read(accountId: AccountId): Promise<AccountState | undefined>;
   /** The account whose password it is. */
-  logIn(by: { id: AccountId } | { email: string }, attempt: Attempt): Promise<Login | undefined>;
+  logIn(
+    by: { id: AccountId } | { email: string },
+    attempt: PasswordAttempt,
+  ): Promise<StoredLogin | undefined>;
   sendVerification(account: { id: AccountId; email: string }): Promise<void>;
   /** The address is the account's when its code came back. */
   changeAddress(
     caller: Caller,
-    change: Attempt & { email: string; version?: number | undefined },
-  ): Promise<Outcome<"sent" | "wrong_password" | "email_taken" | "conflict">>;
+    change: PasswordAttempt & { email: string; version?: number | undefined },
+  ): Promise<NamedOutcome<"sent" | "wrong_password" | "email_taken" | "conflict">>;
   /** With another address sessions end, and keys if asked; the address before is written to. */
   confirmAddress(
     caller: Caller,
@@ -75,50 +78,61 @@ export interface AccountLife {
   ): Promise<"confirmed" | "code_invalid" | "email_taken">;
   changePassword(
     caller: Caller,
-    change: Attempt & { newPassword: Secret; revokeKeys: boolean },
+    change: PasswordAttempt & { newPassword: Secret; revokeKeys: boolean },
   ): Promise<
-    | ({ readonly outcome: "changed" } & Endings & KnownPlace)
-    | Outcome<"wrong_password" | "conflict">
+    | ({ readonly outcome: "changed" } & CredentialRevocation & KnownDevice)
+    | NamedOutcome<"wrong_password" | "conflict">
   >;
-  remove(caller: Caller, attempt: Attempt): Promise<"deleted" | "wrong_password" | "conflict">;
+  remove(
+    caller: Caller,
+    attempt: PasswordAttempt,
+  ): Promise<"deleted" | "wrong_password" | "conflict">;
   /** False when no mail is to be sent, or one was sent lately. */
   askReset(email: string): Promise<void>;
   reset(
-    proof: { email: string; code: string; newPassword: Secret; revokeKeys: boolean; party: Party },
-  ): Promise<(Endings & KnownPlace & { id: AccountId }) | "code_invalid">;
+    proof: {
+      email: string;
+      code: string;
+      newPassword: Secret;
+      revokeKeys: boolean;
+      party: QueueParty;
+    },
+  ): Promise<(CredentialRevocation & KnownDevice & { id: AccountId }) | "code_invalid">;
   askClaim(email: string): Promise<void>;
   claim(
-    proof: { email: string; code: string; password: Secret; party: Party },
+    proof: { email: string; code: string; password: Secret; party: QueueParty },
   ): Promise<
     | (
       & { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
-      & KnownPlace
+      & KnownDevice
     )
-    | Outcome<"code_invalid" | "email_taken">
+    | NamedOutcome<"code_invalid" | "email_taken">
   >;
 }
 
-export function createAccountLife(deps: AccountLifeDeps): AccountLife {
+export function createAccountLife(deps: AccountLifecycleDeps): AccountLifecycle {
   const parts = createParts(deps);
   return { ...ownLife(deps, parts), ...lifeByMail(deps, parts) };
 }
 
 /** Dependencies of the operations below. */
-interface Parts {
-  readonly logIn: AccountLife["logIn"];
-  readonly hash: (password: Secret, party: Party) => Promise<string>;
+interface AccountLifecycleParts {
+  readonly logIn: AccountLifecycle["logIn"];
+  readonly hash: (password: Secret, party: QueueParty) => Promise<string>;
   /**
    * Code and message, which tells the code unless it is another letter. Only while the account has
    * what is expected.
    */
   readonly send: (
     about: { purpose: CodePurpose; email: string; accountId: AccountId | null; letter?: Letter },
-    expected?: Expected,
+    expected?: ExpectedAccount,
   ) => Promise<"added" | "recent" | "conflict">;
   readonly hint: (email: string, letter: Letter) => Promise<void>;
 }
 
-function createParts({ store, passwords, clock, newId, randomBytes }: AccountLifeDeps): Parts {
+function createParts(
+  { store, passwords, clock, newId, randomBytes }: AccountLifecycleDeps,
+): AccountLifecycleParts {
   return {
     logIn: async (by, { password, party }) => {
       const login = await store.findLogin("id" in by ? by : { emailKey: emailKeyOf(by.email) });
@@ -165,7 +179,7 @@ function createParts({ store, passwords, clock, newId, randomBytes }: AccountLif
 }
 
 type OwnLife = Pick<
-  AccountLife,
+  AccountLifecycle,
   | "read"
   | "logIn"
   | "sendVerification"
@@ -177,10 +191,10 @@ type OwnLife = Pick<
 
 /** For somebody with a key or a session. */
 function ownLife(
-  { store, clock, newId, devices }: AccountLifeDeps,
-  { logIn, hash, send }: Parts,
+  { store, clock, newId, devices }: AccountLifecycleDeps,
+  { logIn, hash, send }: AccountLifecycleParts,
 ): OwnLife {
-  const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
+  const act = (caller: Caller): AuditStamp => ({ atMs: clock(), actor: actorOf(caller) });
   return {
     read: (accountId) => store.readAccount(accountId, clock()),
     logIn,
@@ -228,12 +242,15 @@ function ownLife(
   };
 }
 
-type LifeByMail = Pick<AccountLife, "askReset" | "reset" | "askClaim" | "claim">;
+type LifeByMail = Pick<AccountLifecycle, "askReset" | "reset" | "askClaim" | "claim">;
 
 /** For somebody with a mailbox and nothing else. */
-function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByMail {
+function lifeByMail(
+  deps: AccountLifecycleDeps,
+  { hash, send, hint }: AccountLifecycleParts,
+): LifeByMail {
   const { store, clock, newId, keys, devices, plan, resetMails } = deps;
-  const act = (): Act => ({ atMs: clock(), actor: "mail" });
+  const act = (): AuditStamp => ({ atMs: clock(), actor: "mail" });
   return {
     askReset: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
@@ -298,7 +315,7 @@ function lifeByMail(deps: AccountLifeDeps, { hash, send, hint }: Parts): LifeByM
  * taken.
  */
 async function isOthers(
-  store: AccountLifeStore,
+  store: AccountLifecycleStore,
   accountId: AccountId,
   { email, nowMs }: { email: string; nowMs: number },
 ): Promise<boolean> {

@@ -1,17 +1,17 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { AccountLifeStore } from "./account_store.ts";
-import { type AccountLifeDeps, createAccountLife } from "./account_life.ts";
+import type { AccountLifecycleStore } from "./account_store.ts";
+import { type AccountLifecycleDeps, createAccountLife } from "./account_life.ts";
 import { Fault } from "./fault.ts";
 import { createRateLimiter } from "./rate_limit.ts";
 
 const never = (name: string) => (): Promise<never> => Promise.reject(new Error(name));
 
-function depsWith(store: Partial<AccountLifeStore>, clock = { now: 0 }): AccountLifeDeps {
+function depsWith(store: Partial<AccountLifecycleStore>, clock = { now: 0 }): AccountLifecycleDeps {
   const now = (): number => clock.now;
   return {
-    store: store as AccountLifeStore, // cast: nothing else may be asked for
+    store: store as AccountLifecycleStore, // cast: nothing else may be asked for
     passwords: { hash: never("hash"), verify: never("verify") },
     keys: { issue: never("issue") },
     devices: { issue: () => undefined, find: never("find") },

@@ -1,6 +1,6 @@
 /** Storage of accounts, their sessions and their mail; `store/` implements it. */
 import type { AccountId } from "../../proto/mod.ts";
-import type { Account, Act, NewAccount, NewKey } from "./deps.ts";
+import type { Account, AuditStamp, NewAccount, NewKey } from "./deps.ts";
 
 /** An account as its owner sees it. */
 export interface AccountState {
@@ -18,7 +18,7 @@ export interface AccountState {
   readonly version: number;
 }
 
-export interface Login {
+export interface StoredLogin {
   readonly id: AccountId;
   /**
    * As its owner wrote it: other spellings are compared as the same, and may be another mailbox.
@@ -41,14 +41,14 @@ export interface NewCode {
   readonly expiresAtMs: number;
 }
 
-export interface Message {
+export interface MailMessage {
   readonly id: string;
   readonly recipient: string;
   readonly subject: string;
   readonly body: string;
 }
 
-export interface QueuedMessage extends Message {
+export interface QueuedMessage extends MailMessage {
   readonly accountId: AccountId | null;
   readonly atMs: number;
   /** From then on nobody needs it. */
@@ -56,7 +56,7 @@ export interface QueuedMessage extends Message {
 }
 
 /** Things that ended together with a password or an address. */
-export interface Endings {
+export interface CredentialRevocation {
   readonly sessionsEnded: number;
   readonly keysRevoked: number;
 }
@@ -65,7 +65,7 @@ export interface Endings {
  * The mail with the code for an address, and the letter to the address that the account had until
  * then.
  */
-export interface AddressProof extends Act {
+export interface AddressProof extends AuditStamp {
   readonly accountId: AccountId;
   readonly codeHash: Uint8Array;
   /** With another address only. */
@@ -79,35 +79,40 @@ export interface Proof {
 }
 
 /** Conditions that an account must still meet when it is changed. */
-export interface Expected {
+export interface ExpectedAccount {
   readonly version?: number | undefined;
   readonly passwordHash?: string | undefined;
   /** For so long no code of the same purpose was made. */
   readonly quietMs?: number | undefined;
 }
 
-export interface AccountLifeStore {
+export interface AccountLifecycleStore {
   readAccount(accountId: AccountId, atMs: number): Promise<AccountState | undefined>;
-  findLogin(by: { id: AccountId } | { emailKey: string }): Promise<Login | undefined>;
+  findLogin(by: { id: AccountId } | { emailKey: string }): Promise<StoredLogin | undefined>;
   /** Whether an account has proved to own the address. */
   isAddressVerified(emailKey: string): Promise<boolean>;
   /** `conflict`: the password was changed meanwhile. */
   changePassword(
-    change: Act & { accountId: AccountId; oldHash: string; newHash: string; revokeKeys: boolean },
-  ): Promise<Endings | "conflict">;
+    change: AuditStamp & {
+      accountId: AccountId;
+      oldHash: string;
+      newHash: string;
+      revokeKeys: boolean;
+    },
+  ): Promise<CredentialRevocation | "conflict">;
   /** Proves the account's own address, or gives it the one that waits. */
   confirmAddress(proof: AddressProof): Promise<"confirmed" | "code_invalid" | "email_taken">;
   reset(
-    proof: Act & Proof & { newHash: string; revokeKeys: boolean },
-  ): Promise<(Endings & { id: AccountId }) | "code_invalid">;
+    proof: AuditStamp & Proof & { newHash: string; revokeKeys: boolean },
+  ): Promise<(CredentialRevocation & { id: AccountId }) | "code_invalid">;
   /** A new account with a proven address, which another account may lose by it. */
   claim(
-    proof: Act & Proof,
+    proof: AuditStamp & Proof,
     account: NewAccount,
     key: Omit<NewKey, "traits">,
   ): Promise<Account | "code_invalid" | "email_taken" | "prefix_taken">;
   /** Erases all but what accounting needs. With `oldHash`, only while that is the password. */
-  deleteAccount(order: Act & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
+  deleteAccount(order: AuditStamp & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
   /**
    * Code and message together or neither; `full` when too many messages wait. An account's codes
    * are counted one at a time.
@@ -115,14 +120,14 @@ export interface AccountLifeStore {
   addCode(
     code: NewCode,
     message: QueuedMessage,
-    expected?: Expected,
+    expected?: ExpectedAccount,
   ): Promise<"added" | "full" | "recent" | "conflict">;
   /** Whether the code is good now; only its use proves that. */
   hasCode(proof: Proof & { purpose: "reset" | "claim"; atMs: number }): Promise<boolean>;
   addMessage(message: QueuedMessage): Promise<"added" | "full">;
 }
 
-export interface Session {
+export interface AccountSession {
   readonly id: string;
   readonly accountId: AccountId;
   readonly plan: string;
@@ -143,7 +148,7 @@ export interface SessionStore {
    * False when this is no longer the account's password, or the account was suspended meanwhile.
    */
   openSession(
-    session: Act & {
+    session: AuditStamp & {
       id: string;
       accountId: AccountId;
       passwordHash: string;
@@ -151,12 +156,12 @@ export interface SessionStore {
       expiresAtMs: number;
     },
   ): Promise<boolean>;
-  findSession(secretHash: Uint8Array, atMs: number): Promise<Session | undefined>;
+  findSession(secretHash: Uint8Array, atMs: number): Promise<AccountSession | undefined>;
   /** Open ones, newest first. */
   listSessions(accountId: AccountId, atMs: number): Promise<readonly OpenSession[]>;
   /** False when it is over, or another account's. */
-  endSession(session: { id: string; accountId: AccountId }, act: Act): Promise<boolean>;
-  endSessions(accountId: AccountId, act: Act): Promise<number>;
+  endSession(session: { id: string; accountId: AccountId }, act: AuditStamp): Promise<boolean>;
+  endSessions(accountId: AccountId, act: AuditStamp): Promise<number>;
 }
 
 export interface ExpiryStore {
@@ -171,7 +176,7 @@ export interface MailStore {
   /** Takes messages whose time has come out of everybody else's sight for a while. */
   takeDue(
     order: { atMs: number; limit: number; hiddenMs: number },
-  ): Promise<readonly (Message & { attempts: number })[]>;
+  ): Promise<readonly (MailMessage & { attempts: number })[]>;
   /** It was sent, or never will be. */
   remove(id: string): Promise<void>;
   postpone(id: string, untilMs: number): Promise<void>;

@@ -4,8 +4,8 @@
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
-import type { Login } from "./account_store.ts";
-import type { Account, AccountStore, Clock, Hasher, NewId, Party } from "./deps.ts";
+import type { StoredLogin } from "./account_store.ts";
+import type { Account, AccountStore, Clock, Hasher, NewId, QueueParty } from "./deps.ts";
 import type { Devices } from "./devices.ts";
 import { emailKeyOf } from "./mail/emails.ts";
 import { plainTraits } from "./powers.ts";
@@ -14,17 +14,17 @@ import { Secret } from "../../server/secret.ts";
 export type SignUp =
   | (
     & { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
-    & KnownPlace
+    & KnownDevice
   )
   | { readonly outcome: "email_taken" };
 
 export type Recovery =
-  | (KeyCreation & KnownPlace)
+  | (KeyCreation & KnownDevice)
   | { readonly outcome: "wrong_credentials" }
   | { readonly outcome: "suspended" };
 
 /** The token of the place from which the password was good. */
-export interface KnownPlace {
+export interface KnownDevice {
   readonly device: Secret | undefined;
 }
 
@@ -39,19 +39,19 @@ export interface AccountsDeps {
   readonly plan: string;
   readonly logIn: (
     by: { id: AccountId } | { email: string },
-    attempt: { password: Secret; party: Party },
-  ) => Promise<Login | undefined>;
+    attempt: { password: Secret; party: QueueParty },
+  ) => Promise<StoredLogin | undefined>;
 }
 
 export interface Accounts {
-  signUp(input: { email: string; password: Secret; party: Party }): Promise<SignUp>;
+  signUp(input: { email: string; password: Secret; party: QueueParty }): Promise<SignUp>;
   /** Unknown account and wrong password answer alike and take alike. */
   recover(
     input: {
       by: { id: AccountId } | { email: string };
       password: Secret;
       name: string;
-      party: Party;
+      party: QueueParty;
     },
   ): Promise<Recovery>;
 }

@@ -3,7 +3,7 @@
  * implements it.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import type { Act } from "./deps.ts";
+import type { AuditStamp } from "./deps.ts";
 
 /** An account as an operator sees it. */
 export interface AccountOverview {
@@ -49,19 +49,23 @@ export interface AdminStore {
   /** The smallest first; a `messageLimit` of null is no limit. */
   listPlans(): Promise<readonly { readonly name: string; readonly messageLimit: number | null }[]>;
   /** False when it was so already, or there is no such account. */
-  suspend(accountId: AccountId, act: Act): Promise<boolean>;
-  resume(accountId: AccountId, act: Act): Promise<boolean>;
-  revokeAll(accountId: AccountId, act: Act): Promise<{ keys: number; sessions: number }>;
+  suspend(accountId: AccountId, act: AuditStamp): Promise<boolean>;
+  resume(accountId: AccountId, act: AuditStamp): Promise<boolean>;
+  revokeAll(accountId: AccountId, act: AuditStamp): Promise<{ keys: number; sessions: number }>;
   setPlan(
     accountId: AccountId,
     plan: string,
-    act: Act,
+    act: AuditStamp,
   ): Promise<"set" | "unknown_plan" | "unknown_account">;
   /** False when there is no such account. */
-  setAccountLimit(accountId: AccountId, limit: number | null, act: Act): Promise<boolean>;
-  setPlanLimit(plan: string, limit: number | null, act: Act): Promise<"set" | "unknown_plan">;
+  setAccountLimit(accountId: AccountId, limit: number | null, act: AuditStamp): Promise<boolean>;
+  setPlanLimit(
+    plan: string,
+    limit: number | null,
+    act: AuditStamp,
+  ): Promise<"set" | "unknown_plan">;
   /** All accounts on one plan go to another, except those whose plan an operator has set. */
-  movePlan(from: string, to: string, act: Act): Promise<number>;
+  movePlan(from: string, to: string, act: AuditStamp): Promise<number>;
 }
 
 /** A row of the audit as it is stored. */

@@ -4,24 +4,24 @@
  * under way, because those may be given back. So an office that sends fifty good keys at once is
  * let in with all of them, and bad ones in parallel get no further than one by one.
  */
-import type { Party } from "./deps.ts";
+import type { QueueParty } from "./deps.ts";
 import { strangerAt } from "./guesses.ts";
 import { orRefund, type RateDecision, type RateLimiter } from "./rate_limit.ts";
 
-export type Judged<Value> = { readonly isGood: boolean; readonly value: Value };
+export type AttemptResult<Value> = { readonly isGood: boolean; readonly value: Value };
 
-export type Judgement<Value> =
+export type AttemptVerdict<Value> =
   | { readonly outcome: "judged"; readonly value: Value }
   | { readonly outcome: "limited"; readonly decision: RateDecision };
 
 /** The attempts of one client. */
-export interface Attempts {
-  readonly party: Party;
+export interface ClientAttempts {
+  readonly party: QueueParty;
   /**
    * An attempt that fails because we were overloaded is given back, unless the client's own crowd
    * was the reason.
    */
-  judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
+  judge<Value>(work: () => Promise<AttemptResult<Value>>): Promise<AttemptVerdict<Value>>;
 }
 
 /** More requests of one network than this do not wait; each holds some kilobytes. */
@@ -32,9 +32,9 @@ interface Crowd {
   readonly waiting: (() => void)[];
 }
 
-export function createAttempts(limiter: RateLimiter): (address: string) => Attempts {
+export function createAttempts(limiter: RateLimiter): (address: string) => ClientAttempts {
   const crowds = new Map<string, Crowd>();
-  const judgeOf = (address: string, network: string): Attempts["judge"] => async (work) => {
+  const judgeOf = (address: string, network: string): ClientAttempts["judge"] => async (work) => {
     // Without a pause where the limit is in memory: those that come together find each other.
     const take = (): RateDecision | Promise<RateDecision> => limiter.take(address);
     const first = take();

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { createAttempts, type Judgement } from "./attempts.ts";
+import { type AttemptVerdict, createAttempts } from "./attempts.ts";
 import { Fault } from "./fault.ts";
 import { createAddressLimiter, createRateLimiter, type RateLimiter } from "./rate_limit.ts";
 
@@ -13,7 +13,7 @@ function createScene(
     rate: { limit: number; windowMs: number },
     clock: () => number,
   ) => RateLimiter = createRateLimiter,
-): { works: Work[]; attempt(client?: string): Promise<Judgement<string>> } {
+): { works: Work[]; attempt(client?: string): Promise<AttemptVerdict<string>> } {
   const attempts = createAttempts(create("failures", { limit, windowMs: 60_000 }, () => 0));
   const works: Work[] = [];
   return {

@@ -8,7 +8,7 @@ import type { AuditRow, AuditStore } from "./admin_store.ts";
 
 const pageRows = 1000;
 
-export type Verdict =
+export type AuditVerdict =
   | { readonly outcome: "whole"; readonly rows: number; readonly hash: string }
   | { readonly outcome: "broken"; readonly seq: number; readonly problem: string };
 
@@ -19,7 +19,7 @@ export type Verdict =
 export async function verifyAudit(
   store: AuditStore,
   anchor?: { readonly seq: number; readonly hash: string },
-): Promise<Verdict> {
+): Promise<AuditVerdict> {
   // First: rows that are added meanwhile belong to the chain but not to this head.
   const head = await store.readAuditHead();
   let [seq, hash] = [0, new Uint8Array(32)];

@@ -10,9 +10,9 @@ import {
   type KeyId,
   parseApiKey,
 } from "../../proto/mod.ts";
-import type { Attempts } from "./attempts.ts";
-import type { Actor, Clock, Hasher, KeyMaker, KeyStore, Party, StoredKey } from "./deps.ts";
-import { hasScope, type HeldTraits, type Scope } from "./powers.ts";
+import type { ClientAttempts } from "./attempts.ts";
+import type { Actor, Clock, Hasher, KeyMaker, KeyStore, QueueParty, StoredKey } from "./deps.ts";
+import { hasScope, type KeyScope, type StoredKeyOptions } from "./powers.ts";
 import type { RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
 
@@ -21,14 +21,14 @@ export interface Caller extends KeyMaker {
   readonly accountId: AccountId;
   readonly plan: string;
   /** Undefined for a plain key and for a session. */
-  readonly traits?: HeldTraits | undefined;
+  readonly traits?: StoredKeyOptions | undefined;
   readonly suspended?: boolean;
   readonly addressLost?: boolean;
   readonly nearLimit?: string | undefined;
 }
 
 /** A session may do what a plain key may, except that its tokens come from a path of their own. */
-export function mayUse({ traits, sessionId }: Caller, scope: Scope): boolean {
+export function mayUse({ traits, sessionId }: Caller, scope: KeyScope): boolean {
   if (sessionId !== undefined) return scope !== "tokens";
   return traits === undefined || hasScope(traits, scope);
 }
@@ -61,7 +61,7 @@ export interface AuthenticatorDeps {
 
 export interface Authenticator {
   /** `header` is the value of `Authorization`. */
-  authenticate(header: string | undefined, attempts: Attempts): Promise<Authentication>;
+  authenticate(header: string | undefined, attempts: ClientAttempts): Promise<Authentication>;
 }
 
 const bearer = /^Bearer +([^\s]+)$/i;
@@ -96,7 +96,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     key: Secret,
     fingerprint: string,
     hash: string | undefined,
-    party: Party,
+    party: QueueParty,
   ): Promise<boolean> => {
     const running = verifying.get(fingerprint);
     if (running !== undefined) return running;

@@ -22,7 +22,7 @@ import {
   type KeyId,
 } from "../../proto/mod.ts";
 import { actorOf, type Caller } from "./authentication.ts";
-import type { Act, Clock, KeyMaker } from "./deps.ts";
+import type { AuditStamp, Clock, KeyMaker } from "./deps.ts";
 import {
   badgeLifetimeSeconds,
   badgeUse,
@@ -33,7 +33,7 @@ import {
   signingKey,
 } from "./key_ring.ts";
 import { hostOfEmail } from "./mail/emails.ts";
-import type { Sign } from "./tokens.ts";
+import type { SigningFunction } from "./tokens.ts";
 
 /** Of each badge: the account is told by its attribute. */
 export const badgeName = "account";
@@ -56,7 +56,7 @@ export interface AgentBadge {
   readonly keyId: KeyId | null;
 }
 
-export interface BadgeOrder extends Act {
+export interface BadgeOrder extends AuditStamp {
   readonly accountId: AccountId;
   readonly by: KeyMaker;
   readonly agentId: AgentId;
@@ -94,20 +94,20 @@ export interface BadgesDeps {
   readonly store: BadgeStore;
   /** Asked at every use, so that a rotated key file takes effect without a restart. */
   readonly rings: () => KeyRings;
-  readonly createSign: (key: SigningKey) => Sign;
+  readonly createSign: (key: SigningKey) => SigningFunction;
   /** Undefined where the service does not know its name. */
   readonly domain: string | undefined;
   readonly clock: Clock;
 }
 
 /** An issuer has a name and keys. */
-interface Issuer {
+interface ServiceIssuer {
   readonly domain: string;
   readonly ring: KeyRing;
 }
 
 export function createBadges({ store, rings, createSign, domain, clock }: BadgesDeps): Badges {
-  const issuer = (): Issuer | undefined => {
+  const issuer = (): ServiceIssuer | undefined => {
     const { badge_keys: keys } = rings();
     return domain === undefined || keys === undefined ? undefined : { domain, ring: { keys } };
   };
@@ -162,7 +162,7 @@ export function createBadges({ store, rings, createSign, domain, clock }: Badges
   };
 }
 
-interface Wanted {
+interface BadgeRequest {
   readonly domain: string;
   readonly key: SigningKey;
   readonly mailDomain: string | undefined;
@@ -173,7 +173,7 @@ interface Wanted {
  * A badge of a request that came later and was served earlier counts too: `atMs` is of the moment
  * in which a request came. One that nobody believes yet was made before the clock was set back.
  */
-function isStillGood(held: AgentBadge, { domain, key, mailDomain, atMs }: Wanted): boolean {
+function isStillGood(held: AgentBadge, { domain, key, mailDomain, atMs }: BadgeRequest): boolean {
   const badge = decodeBadge(held.bytes);
   return held.issuedAtMs > atMs - dayMs && badge.notBefore * 1000 <= atMs &&
     held.mailDomain === (mailDomain ?? null) && badge.domain === domain &&
@@ -181,8 +181,8 @@ function isStillGood(held: AgentBadge, { domain, key, mailDomain, atMs }: Wanted
 }
 
 function sign(
-  sign: Sign,
-  { domain, key, mailDomain, atMs, agentId, account }: Wanted & {
+  sign: SigningFunction,
+  { domain, key, mailDomain, atMs, agentId, account }: BadgeRequest & {
     readonly agentId: AgentId;
     readonly account: AccountId;
   },

@@ -3,7 +3,7 @@
  * these; tests may too.
  */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
-import type { HeldTraits, KeyTraits } from "./powers.ts";
+import type { KeyOptions, StoredKeyOptions } from "./powers.ts";
 import type { Secret } from "../../server/secret.ts";
 
 /** Milliseconds since 1970, UTC. */
@@ -21,13 +21,13 @@ export type NewId = () => string;
 export type Actor = string;
 
 /** When and by whom something is changed. */
-export interface Act {
+export interface AuditStamp {
   readonly atMs: number;
   readonly actor: Actor;
 }
 
 /** Somebody whose work waits in a queue: a client's network, or an account. */
-export interface Party {
+export interface QueueParty {
   readonly key: string;
   /**
    * It has shown a key, a session or a known place of the account: half of a queue is for such
@@ -41,12 +41,12 @@ export interface Party {
  * is full.
  */
 export interface Hasher {
-  hash(secret: Secret, party: Party): Promise<string>;
+  hash(secret: Secret, party: QueueParty): Promise<string>;
   /**
    * Without a hash it does the same work against a decoy and returns false, so that "unknown" takes
    * as long as "wrong".
    */
-  verify(secret: Secret, hash: string | undefined, party: Party): Promise<boolean>;
+  verify(secret: Secret, hash: string | undefined, party: QueueParty): Promise<boolean>;
 }
 
 export interface Account {
@@ -72,7 +72,7 @@ export interface KeyRecord {
   readonly name: string;
   readonly lastUsedAtMs: number | null;
   readonly createdAtMs: number;
-  readonly traits: KeyTraits;
+  readonly traits: KeyOptions;
 }
 
 export interface NewKey {
@@ -81,7 +81,7 @@ export interface NewKey {
   readonly name: string;
   readonly keyHash: string;
   readonly createdAtMs: number;
-  readonly traits: KeyTraits;
+  readonly traits: KeyOptions;
 }
 
 /** The credential that asks for a change, which must be good at that very moment. */
@@ -98,7 +98,7 @@ export interface KeyLimits {
   readonly maxGuests: number;
 }
 
-export interface KeyAddition extends KeyLimits, Act {
+export interface KeyAddition extends KeyLimits, AuditStamp {
   readonly accountId: AccountId;
   readonly by: KeyMaker;
 }
@@ -111,12 +111,12 @@ export interface KeyRotation extends KeyAddition {
   /** The successor without what it has from its predecessor. */
   readonly successor: Omit<NewKey, "name" | "traits">;
   /** Whether a key with these traits may be made by the caller. */
-  readonly mayMake: (traits: KeyTraits) => boolean;
+  readonly mayMake: (traits: KeyOptions) => boolean;
 }
 
-export interface RotatedKey {
+export interface StoredRotation {
   readonly name: string;
-  readonly traits: KeyTraits;
+  readonly traits: KeyOptions;
   /** From when on the old key does not work any more. */
   readonly oldExpiresAtMs: number;
 }
@@ -133,7 +133,7 @@ export interface StoredKey {
   readonly keyHash: string | undefined;
   readonly revoked: boolean;
   /** Undefined for a plain key that does not expire. */
-  readonly traits?: HeldTraits | undefined;
+  readonly traits?: StoredKeyOptions | undefined;
   /** The account is. */
   readonly suspended?: boolean;
   /** Somebody else has proved to own the account's address. */
@@ -158,17 +158,17 @@ export interface KeyStore {
    */
   rotateKey(
     rotation: KeyRotation,
-  ): Promise<RotatedKey | "not_found" | "conflict" | "beyond" | AdditionRefusal>;
+  ): Promise<StoredRotation | "not_found" | "conflict" | "beyond" | AdditionRefusal>;
   /** Active keys that have not expired, newest first. */
   listKeys(accountId: AccountId, atMs: number): Promise<readonly KeyRecord[]>;
   /** False when there was no active key of this account to revoke. */
-  revokeKey(accountId: AccountId, keyId: KeyId, act: Act): Promise<boolean>;
+  revokeKey(accountId: AccountId, keyId: KeyId, act: AuditStamp): Promise<boolean>;
   findKey(keyPrefix: string): Promise<StoredKey | undefined>;
   /** Skips keys whose last use was written less than `minAgeMs` before, by whichever process. */
   recordUse(keyIds: readonly KeyId[], atMs: number, minAgeMs: number): Promise<void>;
 }
 
-export interface Period {
+export interface UsagePeriod {
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -239,7 +239,7 @@ export interface LeaseReport {
 export type ReportOutcome = "accepted" | "unknown" | "refused";
 
 export interface UsageStore {
-  readUsage(accountId: AccountId, period: Period, atMs: number): Promise<UsageRecord>;
+  readUsage(accountId: AccountId, period: UsagePeriod, atMs: number): Promise<UsageRecord>;
   /** By day and key, ascending; both days included. */
   readUsageDays(
     accountId: AccountId,

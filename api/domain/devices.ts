@@ -13,7 +13,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type AccountId, decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { AccountLifeStore, Login } from "./account_store.ts";
+import type { AccountLifecycleStore, StoredLogin } from "./account_store.ts";
 import { emailKeyOf } from "./mail/emails.ts";
 import type { Clock, RandomBytes } from "./deps.ts";
 
@@ -29,7 +29,7 @@ const bodyBytes = timeBytes + randomLength + markBytes;
 export interface DevicesDeps {
   /** Secret of the deployment, out of which the keys are derived. */
   readonly secret: Secret;
-  readonly store: Pick<AccountLifeStore, "findLogin">;
+  readonly store: Pick<AccountLifecycleStore, "findLogin">;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
 }
@@ -38,7 +38,7 @@ export interface Devices {
   /**
    * For a place at which the password was good. Undefined for an account that has lost its address.
    */
-  issue(login: Pick<Login, "email" | "passwordHash">): Secret | undefined;
+  issue(login: Pick<StoredLogin, "email" | "passwordHash">): Secret | undefined;
   /** The account of this address, if the token is one of its known places. */
   find(token: string, email: string): Promise<AccountId | undefined>;
 }

@@ -18,7 +18,7 @@
  */
 import type { AccountId } from "../../proto/mod.ts";
 import { networkOf } from "../../server/limits/mod.ts";
-import type { Party } from "./deps.ts";
+import type { QueueParty } from "./deps.ts";
 import type { RateDecision, RateLimiter, SubjectLimiter } from "./rate_limit.ts";
 
 export interface GuessLimits {
@@ -52,12 +52,16 @@ export interface Guess {
   readonly knownTo?: { readonly accountId: AccountId; readonly by: "place" | "caller" } | undefined;
 }
 
-export type Guessing =
+export type GuessVerdict =
   | { readonly outcome: "limited"; readonly decision: RateDecision }
-  | { readonly outcome: "begun"; readonly party: Party; readonly giveBack: () => Promise<void> };
+  | {
+    readonly outcome: "begun";
+    readonly party: QueueParty;
+    readonly giveBack: () => Promise<void>;
+  };
 
 /** Asks for the budgets of one attempt. */
-export type BeginGuess = (guess: Guess) => Promise<Guessing>;
+export type BeginGuess = (guess: Guess) => Promise<GuessVerdict>;
 
 export function createGuesses(limits: GuessLimits): BeginGuess {
   const { known, addresses, pairs, newcomers, newcomerNetworks, subjects, keptForNewcomers } =
@@ -147,6 +151,6 @@ class Asked {
 }
 
 /** A client as a party in queues: its network. */
-export function strangerAt(address: string): Party {
+export function strangerAt(address: string): QueueParty {
   return { key: networkOf(address), isKnown: false };
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { parseAccountId } from "../../proto/mod.ts";
-import { createGuesses, type Guess, type Guessing } from "./guesses.ts";
+import { createGuesses, type Guess, type GuessVerdict } from "./guesses.ts";
 import { createAddressLimiter, createRateLimiter } from "./rate_limit.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
@@ -8,7 +8,7 @@ const account = parseAccountId("00000000-0000-0000-0000-000000000001");
 
 interface Scene {
   readonly clock: { now: number };
-  begin(guess: Guess): Promise<Guessing>;
+  begin(guess: Guess): Promise<GuessVerdict>;
   /** Whether it is judged; it fails then. */
   fail(address: string, subject?: string): Promise<boolean>;
   /** Whether it is judged; it is good then. */

@@ -16,8 +16,8 @@ import {
 import { actorOf, type Caller } from "./authentication.ts";
 import { Fault } from "./fault.ts";
 import type {
-  Act,
   AdditionRefusal,
+  AuditStamp,
   Clock,
   Hasher,
   KeyAddition,
@@ -25,10 +25,10 @@ import type {
   KeyMaker,
   KeyRecord,
   KeyStore,
-  Party,
+  QueueParty,
 } from "./deps.ts";
-import type { NewId, NewKey, RandomBytes, RotatedKey } from "./deps.ts";
-import { type KeyTraits, mayMake, plainTraits } from "./powers.ts";
+import type { NewId, NewKey, RandomBytes, StoredRotation } from "./deps.ts";
+import { type KeyOptions, mayMake, plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";
@@ -44,7 +44,7 @@ export interface IssuedKey {
   readonly keyPrefix: string;
   readonly name: string;
   readonly key: Secret;
-  readonly traits: KeyTraits;
+  readonly traits: KeyOptions;
 }
 
 export type KeyRefusal =
@@ -56,7 +56,7 @@ export type KeyRefusal =
 
 export type KeyCreation = { readonly outcome: "created"; readonly key: IssuedKey } | KeyRefusal;
 
-export type Rotation =
+export type KeyRotationOutcome =
   | { readonly outcome: "rotated"; readonly key: IssuedKey; readonly oldExpiresAtMs: number }
   | { readonly outcome: "not_found" }
   | { readonly outcome: "conflict" }
@@ -80,10 +80,10 @@ export interface KeysDeps {
 export interface Keys {
   create(
     owner: Owner,
-    wanted: { readonly name: string; readonly traits?: KeyTraits },
+    wanted: { readonly name: string; readonly traits?: KeyOptions },
   ): Promise<KeyCreation>;
   /** A successor with the same traits; the old key works for a while longer. */
-  rotate(owner: Owner, keyId: KeyId, overlapMs: number): Promise<Rotation>;
+  rotate(owner: Owner, keyId: KeyId, overlapMs: number): Promise<KeyRotationOutcome>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
   revoke(owner: Owner, keyId: KeyId): Promise<boolean>;
   /**
@@ -91,7 +91,7 @@ export interface Keys {
    * `save` finds its prefix taken.
    */
   issue<Outcome>(
-    party: Party,
+    party: QueueParty,
     save: (key: Omit<NewKey, "name" | "traits">) => Promise<Outcome | "prefix_taken">,
   ): Promise<{ key: Pick<IssuedKey, "id" | "keyPrefix" | "key">; outcome: Outcome }>;
 }
@@ -120,8 +120,8 @@ export function createKeys(deps: KeysDeps): Keys {
     accountId: owner.accountId,
     by: { keyId: owner.keyId, sessionId: owner.sessionId, passwordHash: owner.passwordHash },
   });
-  const actBy = (owner: Owner): Act => ({ atMs: clock(), actor: actorOf(owner) });
-  const refusalOf = (outcome: AdditionRefusal, { kind }: KeyTraits): KeyRefusal =>
+  const actBy = (owner: Owner): AuditStamp => ({ atMs: clock(), actor: actorOf(owner) });
+  const refusalOf = (outcome: AdditionRefusal, { kind }: KeyOptions): KeyRefusal =>
     outcome === "revoked" ? { outcome } : {
       outcome: "key_limit_reached",
       limit: kind === "guest" ? limits.maxGuests : limits.maxActiveKeys,
@@ -141,14 +141,14 @@ export function createKeys(deps: KeysDeps): Keys {
         : refusalOf(outcome, traits);
     },
     rotate: async (owner, keyId, overlapMs) => {
-      const may = (traits: KeyTraits): boolean =>
+      const may = (traits: KeyOptions): boolean =>
         owner.traits === undefined || owner.keyId === keyId || mayMake(owner.traits, traits);
       const save = (
         successor: Omit<NewKey, "name" | "traits">,
       ): ReturnType<KeyStore["rotateKey"]> =>
         store.rotateKey({ ...additionBy(owner), keyId, overlapMs, successor, mayMake: may });
       const { key, outcome } = await issue<
-        RotatedKey | Exclude<Awaited<ReturnType<typeof save>>, object>
+        StoredRotation | Exclude<Awaited<ReturnType<typeof save>>, object>
       >(
         partyOf(owner),
         save,
@@ -168,7 +168,7 @@ export function createKeys(deps: KeysDeps): Keys {
 }
 
 /** It has shown a key, a session or its password. */
-function partyOf({ accountId }: Owner): Party {
+function partyOf({ accountId }: Owner): QueueParty {
   return { key: accountId, isKnown: true };
 }
 

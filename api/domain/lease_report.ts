@@ -18,12 +18,15 @@ export interface UsageChange {
   readonly bytes: ByteCounts;
 }
 
-export interface Judgement {
+export interface LeaseReportVerdict {
   readonly outcome: ReportOutcome;
   readonly change?: UsageChange;
 }
 
-export function judgeReport(lease: ReportedLease | undefined, report: LeaseReport): Judgement {
+export function judgeReport(
+  lease: ReportedLease | undefined,
+  report: LeaseReport,
+): LeaseReportVerdict {
   if (lease === undefined || lease.fence !== report.fence) return { outcome: "unknown" };
   const bytes = {
     payload: report.bytes.payload - lease.payload,

@@ -23,31 +23,31 @@ export const scopes = [
   "account",
   "badges",
 ] as const;
-export type Scope = typeof scopes[number];
+export type KeyScope = typeof scopes[number];
 
-export interface ChannelPower {
+export interface ChannelPermission {
   readonly pattern: string;
   readonly allow: readonly ChannelRight[];
 }
 
-export interface Powers {
-  readonly scopes: readonly Scope[];
+export interface KeyPermissions {
+  readonly scopes: readonly KeyScope[];
   /** Of its tokens; undefined for every channel. */
-  readonly channels?: readonly ChannelPower[];
+  readonly channels?: readonly ChannelPermission[];
 }
 
 /** Properties of a key beyond its name. */
-export interface KeyTraits {
+export interface KeyOptions {
   readonly kind: KeyKind;
   readonly expiresAtMs: number | null;
-  readonly powers: Powers | null;
+  readonly powers: KeyPermissions | null;
   /** Of a guest pass. */
   readonly channelId: ChannelId | null;
   /** Messages a month. */
   readonly messageLimit: number | null;
 }
 
-export const plainTraits: KeyTraits = {
+export const plainTraits: KeyOptions = {
   kind: "secret",
   expiresAtMs: null,
   powers: null,
@@ -56,7 +56,7 @@ export const plainTraits: KeyTraits = {
 };
 
 /** A key that exists. */
-export interface HeldTraits extends KeyTraits {
+export interface StoredKeyOptions extends KeyOptions {
   /**
    * Under which its messages are counted: its own id, or that of the first key in its line of
    * rotation.
@@ -68,20 +68,20 @@ export interface HeldTraits extends KeyTraits {
  * Whether its messages are counted with those of all plain keys, and its tokens have the five
  * claims only.
  */
-export function isPlain({ kind, powers, messageLimit }: KeyTraits): boolean {
+export function isPlain({ kind, powers, messageLimit }: KeyOptions): boolean {
   return kind === "secret" && powers === null && messageLimit === null;
 }
 
-export function hasScope({ kind, powers }: KeyTraits, scope: Scope): boolean {
+export function hasScope({ kind, powers }: KeyOptions, scope: KeyScope): boolean {
   if (kind !== "secret") return scope === "tokens";
   return powers === null || powers.scopes.includes(scope);
 }
 
 const guestRights: readonly ChannelRight[] = ["send", "receive"];
-const everyRight: readonly ChannelPower[] = [{ pattern: "*", allow: channelRights }];
+const everyRight: readonly ChannelPermission[] = [{ pattern: "*", allow: channelRights }];
 
 /** The extra claim of the key's tokens; undefined for a plain key. */
-export function grantOf(traits: HeldTraits): TokenGrant | undefined {
+export function grantOf(traits: StoredKeyOptions): TokenGrant | undefined {
   if (isPlain(traits)) return undefined;
   const { kind, channelId, powers, countedAs: key } = traits;
   if (channelId !== null) return { key, scopes: [{ channelId, allow: guestRights }] };
@@ -98,13 +98,13 @@ export function grantOf(traits: HeldTraits): TokenGrant | undefined {
  */
 const maxClaimBytes = 2500;
 
-export function fitsToken(channels: readonly ChannelPower[]): boolean {
+export function fitsToken(channels: readonly ChannelPermission[]): boolean {
   const { scopes } = formatTokenGrant({ key: null, scopes: channels });
   return JSON.stringify(scopes).length <= maxClaimBytes;
 }
 
 /** Whether a key with traits `own` may make one with traits `wanted`. */
-export function mayMake(own: KeyTraits, wanted: KeyTraits): boolean {
+export function mayMake(own: KeyOptions, wanted: KeyOptions): boolean {
   // Else a limit would last until the next key, and an expiry not even that long.
   if (own.kind !== "secret" || own.messageLimit !== null || own.expiresAtMs !== null) return false;
   if (own.powers === null) return true;
@@ -118,7 +118,10 @@ export function mayMake(own: KeyTraits, wanted: KeyTraits): boolean {
     wantedChannels.every((each) => isCovered(channels, each));
 }
 
-function isCovered(own: readonly ChannelPower[], { pattern, allow }: ChannelPower): boolean {
+function isCovered(
+  own: readonly ChannelPermission[],
+  { pattern, allow }: ChannelPermission,
+): boolean {
   const rights = new Set(
     own.flatMap((each) => coversPattern(each.pattern, pattern) ? each.allow : []),
   );

@@ -4,7 +4,7 @@ import {
   fitsToken,
   grantOf,
   hasScope,
-  type KeyTraits,
+  type KeyOptions,
   mayMake,
   plainTraits,
   scopes,
@@ -13,7 +13,7 @@ import {
 const countedAs = parseKeyId("5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11");
 const channelId = parseChannelId("AAAAAAAAAAAAAAAAAAAAAA");
 const narrow = { pattern: "acme/ops/*", allow: ["send", "receive"] } as const;
-const traits = (more: Partial<KeyTraits>): KeyTraits => ({ ...plainTraits, ...more });
+const traits = (more: Partial<KeyOptions>): KeyOptions => ({ ...plainTraits, ...more });
 const guest = traits({ kind: "guest", channelId, expiresAtMs: 1, messageLimit: 10 });
 const publishable = traits({
   kind: "publishable",
@@ -47,7 +47,7 @@ Deno.test("no key makes one that may do more than itself", () => {
   assert(mayMake(maker, maker));
   assert(mayMake(maker, publishable));
   assert(mayMake(maker, traits({ powers: { scopes: ["keys:write"] } })));
-  const beyond: KeyTraits[] = [
+  const beyond: KeyOptions[] = [
     plainTraits,
     guest,
     traits({ messageLimit: 1 }),

@@ -3,7 +3,7 @@
  * nor its time tells whether an address has an account, and worked on one at a time. Those that
  * wait are bounded and fair between clients; one that finds no place is dropped.
  */
-import type { AccountLife } from "./account_life.ts";
+import type { AccountLifecycle } from "./account_life.ts";
 import { networkOf, Places } from "../../server/limits/mod.ts";
 import type { RateLimiter } from "./rate_limit.ts";
 
@@ -17,7 +17,7 @@ export interface ResetsDeps {
   readonly places: number;
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number;
-  readonly askReset: AccountLife["askReset"];
+  readonly askReset: AccountLifecycle["askReset"];
   /**
    * Requests of a client, whatever comes of them. No answer shows what is left, and no other limit
    * takes of it.

@@ -6,10 +6,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { Login, OpenSession, Session, SessionStore } from "./account_store.ts";
+import type { AccountSession, OpenSession, SessionStore, StoredLogin } from "./account_store.ts";
 import type { Caller } from "./authentication.ts";
 import { actorOf } from "./authentication.ts";
-import type { Act, Clock, NewId, RandomBytes } from "./deps.ts";
+import type { AuditStamp, Clock, NewId, RandomBytes } from "./deps.ts";
 
 export const sessionLifetimeMs = 3_600_000;
 const secretBytes = 32;
@@ -20,13 +20,13 @@ export interface OpenedSession {
   readonly expiresAtMs: number;
 }
 
-export interface Sessions {
+export interface ConsoleSessions {
   /**
    * Undefined when the password was changed, or the account suspended, after it had been compared.
    */
-  open(login: Pick<Login, "id" | "passwordHash">): Promise<OpenedSession | undefined>;
+  open(login: Pick<StoredLogin, "id" | "passwordHash">): Promise<OpenedSession | undefined>;
   /** Undefined when it is over, or never was. */
-  find(secret: string): Promise<{ session: Session; csrf: string } | undefined>;
+  find(secret: string): Promise<{ session: AccountSession; csrf: string } | undefined>;
   list(caller: Caller): Promise<readonly OpenSession[]>;
   /** Its own, or another one of its account by its id. */
   end(caller: Caller, id?: string): Promise<boolean>;
@@ -40,8 +40,10 @@ export interface SessionsDeps {
   readonly randomBytes: RandomBytes;
 }
 
-export function createSessions({ store, clock, newId, randomBytes }: SessionsDeps): Sessions {
-  const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
+export function createSessions(
+  { store, clock, newId, randomBytes }: SessionsDeps,
+): ConsoleSessions {
+  const act = (caller: Caller): AuditStamp => ({ atMs: clock(), actor: actorOf(caller) });
   return {
     open: async ({ id: accountId, passwordHash }) => {
       const secret = randomBytes(secretBytes);

@@ -1,5 +1,10 @@
 /** All that the domain needs of a database, in one. */
-import type { AccountLifeStore, ExpiryStore, MailStore, SessionStore } from "./account_store.ts";
+import type {
+  AccountLifecycleStore,
+  ExpiryStore,
+  MailStore,
+  SessionStore,
+} from "./account_store.ts";
 import type { AdminStore, AuditStore, ChangesStore } from "./admin_store.ts";
 import type { BadgeStore } from "./badges.ts";
 import type { RateStore } from "./rate_limit.ts";
@@ -8,7 +13,7 @@ import type { AccountStore, KeyStore, UsageStore } from "./deps.ts";
 export interface Store
   extends
     AccountStore,
-    AccountLifeStore,
+    AccountLifecycleStore,
     SessionStore,
     MailStore,
     ExpiryStore,

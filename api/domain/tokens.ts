@@ -30,12 +30,12 @@ export interface Tokens {
 }
 
 /** Ed25519 with one key. */
-export type Sign = (bytes: Uint8Array) => Uint8Array;
+export type SigningFunction = (bytes: Uint8Array) => Uint8Array;
 
 export interface TokensDeps {
   /** Asked at every use, so that a rotated key file takes effect without a restart. */
   readonly ring: () => KeyRing;
-  readonly createSign: (key: SigningKey) => Sign;
+  readonly createSign: (key: SigningKey) => SigningFunction;
   readonly clock: Clock;
 }
 
@@ -44,7 +44,7 @@ interface Signer {
   readonly header: string;
   /** The header of a token with the claim `static`. */
   readonly narrowHeader: string;
-  readonly sign: Sign;
+  readonly sign: SigningFunction;
 }
 
 /** Tokens of the present second that are kept; others are signed again. */
@@ -53,7 +53,7 @@ const maxKept = 1_000;
 export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   const signers = new WeakMap<SigningKey, Signer>();
   /** Tokens that one key signed in one second, by account, plan and rights. */
-  let kept: { iat: number; sign?: Sign; tokens: Map<string, string> } = {
+  let kept: { iat: number; sign?: SigningFunction; tokens: Map<string, string> } = {
     iat: 0,
     tokens: new Map(),
   };

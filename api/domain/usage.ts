@@ -11,13 +11,13 @@ import type {
   LeaseRecord,
   LeaseReport,
   NewId,
-  Period,
   ReportOutcome,
+  UsagePeriod,
 } from "./deps.ts";
 import type { UsageDay, UsageRecord, UsageStore } from "./deps.ts";
 
 export type LeaseAnswer =
-  | { readonly outcome: "granted"; readonly lease: GrantedLease; readonly period: Period }
+  | { readonly outcome: "granted"; readonly lease: GrantedLease; readonly period: UsagePeriod }
   | { readonly outcome: "unknown_account" }
   | { readonly outcome: "nonce_taken" }
   | { readonly outcome: "exhausted"; readonly retryAfterMs: number };
@@ -28,8 +28,8 @@ export interface UsageDeps {
   readonly newId: NewId;
 }
 
-export interface Usage {
-  read(accountId: AccountId): Promise<UsageRecord & { readonly period: Period }>;
+export interface UsageService {
+  read(accountId: AccountId): Promise<UsageRecord & { readonly period: UsagePeriod }>;
   /** Days as `2026-11-15`, both included. */
   readDays(accountId: AccountId, days: { from: string; to: string }): Promise<readonly UsageDay[]>;
   lease(
@@ -59,7 +59,7 @@ const closedLeaseKeptMs = 24 * 3600 * 1000;
 /** At a time: a statement must end within the database's deadline. */
 const maxForgottenLeases = 2000;
 
-export function createUsage({ store, clock, newId }: UsageDeps): Usage {
+export function createUsage({ store, clock, newId }: UsageDeps): UsageService {
   return {
     read: async (accountId) => {
       const nowMs = clock();
@@ -92,7 +92,7 @@ export function createUsage({ store, clock, newId }: UsageDeps): Usage {
 }
 
 /** The UTC calendar month around a moment. */
-export function monthOf(atMs: number): Period {
+export function monthOf(atMs: number): UsagePeriod {
   const date = new Date(atMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };

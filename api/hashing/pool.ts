@@ -6,16 +6,16 @@
  * thread, one at a time, behind the same queue.
  */
 import { Fault } from "../domain/fault.ts";
-import type { Hasher, Party } from "../domain/deps.ts";
+import type { Hasher, QueueParty } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
 import { after, waits } from "../../server/mod.ts";
 import { Places } from "../../server/limits/mod.ts";
 
-export type Job =
+export type HashingJob =
   | { readonly kind: "hash"; readonly secret: string; readonly profile: Argon2Profile }
   | { readonly kind: "verify"; readonly secret: string; readonly hash: string };
 
-export type JobResult =
+export type HashingResult =
   | { readonly ok: true; readonly value: string | boolean }
   | { readonly ok: false; readonly error: string };
 
@@ -36,16 +36,16 @@ export interface HashingPool {
   close(): void;
 }
 
-interface Waiting {
-  readonly party: Party;
-  readonly job: Job;
+interface QueuedHash {
+  readonly party: QueueParty;
+  readonly job: HashingJob;
   readonly resolve: (value: string | boolean) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** One executor of jobs: a worker, or this thread. */
-interface Lane {
-  run(job: Job): Promise<string | boolean>;
+interface HashingLane {
+  run(job: HashingJob): Promise<string | boolean>;
   close(): void;
 }
 
@@ -77,7 +77,7 @@ export function createHashingPool(
       next();
     });
   };
-  const submit = (party: Party, job: Job): Promise<string | boolean> =>
+  const submit = (party: QueueParty, job: HashingJob): Promise<string | boolean> =>
     new Promise((resolve, reject) => {
       queue.enter({ party, job, resolve, reject });
       next();
@@ -104,20 +104,20 @@ export function createHashingPool(
   };
 }
 
-type Room = "known" | "strangers";
+type QueueHalf = "known" | "strangers";
 
 /**
  * Two rooms, which are served in turn: however many strangers guess, known parties do not wait for
  * them.
  */
 class Queue {
-  readonly #rooms: Readonly<Record<Room, Places<Waiting>>>;
-  #turn: Room = "known";
+  readonly #rooms: Readonly<Record<QueueHalf, Places<QueuedHash>>>;
+  #turn: QueueHalf = "known";
 
   constructor(limit: number) {
     // A job is safe when it runs. Before that one with a better claim may take its place at any
     // time.
-    const create = (total: number): Places<Waiting> =>
+    const create = (total: number): Places<QueuedHash> =>
       new Places({ total, minimumMs: 0, random: Math.random });
     this.#rooms = { known: create(Math.floor(limit / 2)), strangers: create(Math.ceil(limit / 2)) };
   }
@@ -127,7 +127,7 @@ class Queue {
   }
 
   /** Rejects the one that finds no place, or loses its own. */
-  enter(waiting: Waiting): void {
+  enter(waiting: QueuedHash): void {
     const room = this.#roomOf(waiting.party);
     const { key: party } = waiting.party;
     const entered = room.enter(
@@ -138,7 +138,7 @@ class Queue {
     loser?.reject(queueFull(room.heldBy(loser.party.key) > 0));
   }
 
-  next(): Waiting | undefined {
+  next(): QueuedHash | undefined {
     const other = this.#turn === "known" ? "strangers" : "known";
     const served = this.#rooms[this.#turn].size > 0 ? this.#turn : other;
     this.#turn = served === "known" ? "strangers" : "known";
@@ -146,11 +146,11 @@ class Queue {
   }
 
   /** Its key or password was wrong: it has its turn after those that bring good ones. */
-  blame(party: Party): void {
+  blame(party: QueueParty): void {
     this.#roomOf(party).blame(party.key, performance.now());
   }
 
-  #roomOf({ isKnown }: Party): Places<Waiting> {
+  #roomOf({ isKnown }: QueueParty): Places<QueuedHash> {
     return this.#rooms[isKnown ? "known" : "strangers"];
   }
 }
@@ -161,7 +161,7 @@ function queueFull(isCallersOwn: boolean): Fault {
   return new Fault("overloaded", text, { retryAfterSeconds: 1, isCallersOwn });
 }
 
-function threadLane(): Lane {
+function threadLane(): HashingLane {
   return {
     run: (job) =>
       job.kind === "hash"
@@ -175,7 +175,7 @@ function threadLane(): Lane {
  * A worker that dies (out of memory, a bug) or does not answer fails its job and is replaced for
  * the next one.
  */
-function workerLane(createWorker: () => Worker, workerMs: number): Lane {
+function workerLane(createWorker: () => Worker, workerMs: number): HashingLane {
   let worker: Worker | undefined;
   return {
     run: (job) => {
@@ -190,7 +190,7 @@ function workerLane(createWorker: () => Worker, workerMs: number): Lane {
         workerMs,
         () => fail(`the worker has not answered for ${workerMs / 1_000} s`),
       );
-      current.onmessage = ({ data }: MessageEvent<JobResult>) => {
+      current.onmessage = ({ data }: MessageEvent<HashingResult>) => {
         if (data.ok) resolve(data.value);
         else reject(new Error(`Cannot hash: ${data.error}`));
       };

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { Party } from "../domain/deps.ts";
+import type { QueueParty } from "../domain/deps.ts";
 import { Fault } from "../domain/fault.ts";
 import { Secret } from "../../server/mod.ts";
 import { hashSecret, verifySecret } from "./argon2.ts";
@@ -7,7 +7,7 @@ import { createHashingPool, type HashingPool, platformWorker } from "./pool.ts";
 
 const profile = { memoryKiB: 64, iterations: 1, parallelism: 1 };
 const createWorker = platformWorker();
-const stranger = (key: string): Party => ({ key, isKnown: false });
+const stranger = (key: string): QueueParty => ({ key, isKnown: false });
 const client = stranger("client");
 
 async function withPool(
@@ -126,7 +126,7 @@ Deno.test("guesses of many parties keep no stranger out, and it does not wait fo
   const guessers = Array.from({ length: 40 }, (_, index) => stranger(`guesser ${index}`));
   await withPool({ queueLimit: 8 }, async (pool) => {
     const hasher = pool.hasher(profile);
-    const guess = (party: Party): Promise<boolean> =>
+    const guess = (party: QueueParty): Promise<boolean> =>
       hasher.verify(new Secret("wrong"), undefined, party);
     for (const guesser of guessers) assertEquals(await guess(guesser), false);
     const guesses = guessers.map((guesser) => ["guess", guess(guesser)] as const);

@@ -3,21 +3,21 @@
  * waits for ever.
  */
 import { hashSecret, verifySecret } from "./argon2.ts";
-import type { Job, JobResult } from "./pool.ts";
+import type { HashingJob, HashingResult } from "./pool.ts";
 
 /**
  * The worker's side of the channel, typed here because the project is checked with the main
  * thread's library.
  */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<Job>) => void) | null;
-  postMessage(result: JobResult): void;
+  onmessage: ((event: MessageEvent<HashingJob>) => void) | null;
+  postMessage(result: HashingResult): void;
 }
 
 const scope = globalThis as unknown as WorkerScope; // cast: this module only ever runs in a worker
 
 /** Never rejects. */
-async function answer(job: Job): Promise<void> {
+async function answer(job: HashingJob): Promise<void> {
   try {
     const value = job.kind === "hash"
       ? await hashSecret(job.secret, job.profile)

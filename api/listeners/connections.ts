@@ -3,7 +3,7 @@
  * places are taken they are shared by the rule of `Places`, between the networks of the clients.
  * Knows neither sockets nor clocks.
  */
-import { networkOf, type Place, Places, type Standing } from "../../server/limits/mod.ts";
+import { networkOf, type Place, Places, type PlaceUse } from "../../server/limits/mod.ts";
 
 export interface ConnectionLimits {
   /**
@@ -40,11 +40,11 @@ export function socketsFor(connections: number): number {
 }
 
 /** Where a request is: its body comes, we work on it, its answer is read, it is over. */
-export type Stage = "body" | "work" | "answer" | "over";
-const stages: readonly Stage[] = ["body", "work", "answer", "over"];
+export type RequestStage = "body" | "work" | "answer" | "over";
+const stages: readonly RequestStage[] = ["body", "work", "answer", "over"];
 
 /** The other end of a connection, and this one. */
-export interface Ends {
+export interface ConnectionEnds {
   readonly peer: string;
   readonly local: string;
 }
@@ -52,21 +52,21 @@ export interface Ends {
 /**
  * Why a connection must be closed: it took too long, others need its place, or the service stops.
  */
-export type Ending = "late" | "displaced" | "stop";
+export type CloseReason = "late" | "displaced" | "stop";
 
-export interface Connection {
+export interface TrackedConnection {
   /** A request's head has arrived. Returns how to say where it is later; it never goes back. */
-  begin(stage: "body" | "work"): (stage: Stage) => void;
+  begin(stage: "body" | "work"): (stage: RequestStage) => void;
   /** The socket is closed, by either side. */
   closed(): void;
 }
 
-interface Entry {
-  readonly end: (why: Ending) => void;
+interface OpenConnection {
+  readonly end: (why: CloseReason) => void;
   /** Undefined when it is being closed. */
-  place: Place<Entry> | undefined;
+  place: Place<OpenConnection> | undefined;
   /** Requests under way. */
-  readonly requests: Record<Exclude<Stage, "over">, number>;
+  readonly requests: Record<Exclude<RequestStage, "over">, number>;
   hasServed: boolean;
   sinceMs: number;
 }
@@ -74,8 +74,8 @@ interface Entry {
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #nowMs: () => number;
-  readonly #places: Places<Entry>;
-  readonly #sockets = new Set<Entry>();
+  readonly #places: Places<OpenConnection>;
+  readonly #sockets = new Set<OpenConnection>();
 
   constructor(
     limits: ConnectionLimits,
@@ -91,10 +91,10 @@ export class Connections {
   }
 
   /** Undefined when it must be refused. `end` closes the socket at once, or after a last word. */
-  open({ peer, local }: Ends, end: Entry["end"]): Connection | undefined {
+  open({ peer, local }: ConnectionEnds, end: OpenConnection["end"]): TrackedConnection | undefined {
     if (this.#sockets.size >= socketsFor(this.#limits.connections)) return undefined;
     const requests = { body: 0, work: 0, answer: 0 };
-    const entry: Entry = {
+    const entry: OpenConnection = {
       end,
       place: undefined,
       requests,
@@ -141,8 +141,8 @@ export class Connections {
     for (const entry of this.#sockets) this.#end(entry, "stop");
   }
 
-  #begin(entry: Entry, first: "body" | "work"): (stage: Stage) => void {
-    let current: Stage = first;
+  #begin(entry: OpenConnection, first: "body" | "work"): (stage: RequestStage) => void {
+    let current: RequestStage = first;
     entry.sinceMs = this.#nowMs();
     entry.requests[first]++;
     this.#stand(entry);
@@ -158,24 +158,24 @@ export class Connections {
     };
   }
 
-  #stand(entry: Entry): void {
+  #stand(entry: OpenConnection): void {
     if (entry.place !== undefined) {
       this.#places.stand(entry.place, standingOf(entry), this.#nowMs());
     }
   }
 
-  #allowedMs(entry: Entry): number {
+  #allowedMs(entry: OpenConnection): number {
     if (hasRequests(entry)) return this.#limits.requestMs;
     return entry.hasServed ? this.#limits.idleMs : this.#limits.headMs;
   }
 
-  #end(entry: Entry, why: Ending): void {
+  #end(entry: OpenConnection, why: CloseReason): void {
     if (entry.place === undefined) return;
     this.#leave(entry, why !== "stop");
     entry.end(why);
   }
 
-  #leave(entry: Entry, isBegun: boolean): void {
+  #leave(entry: OpenConnection, isBegun: boolean): void {
     if (entry.place === undefined) return;
     const outcome = isBegun && entry.place.standing === "unfinished" ? "unfinished" : "finished";
     this.#places.leave(entry.place, outcome, this.#nowMs());
@@ -183,12 +183,12 @@ export class Connections {
   }
 }
 
-function hasRequests({ requests: { body, work, answer } }: Entry): boolean {
+function hasRequests({ requests: { body, work, answer } }: OpenConnection): boolean {
   return body + work + answer > 0;
 }
 
 /** One that waits for its client in anything waits for its client. */
-function standingOf({ requests: { body, work, answer }, hasServed }: Entry): Standing {
+function standingOf({ requests: { body, work, answer }, hasServed }: OpenConnection): PlaceUse {
   if (body + answer > 0) return "unfinished";
   if (work > 0) return "busy";
   return hasServed ? "idle" : "unfinished";

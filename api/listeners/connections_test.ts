@@ -1,5 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Connection, type ConnectionLimits, Connections, socketsFor } from "./connections.ts";
+import {
+  type ConnectionLimits,
+  Connections,
+  socketsFor,
+  type TrackedConnection,
+} from "./connections.ts";
 
 const minimumMs = 3;
 const local = "203.0.113.1";
@@ -27,7 +32,7 @@ class Port {
     return this.#connections.size;
   }
 
-  try(name: string, peer = "192.0.2.1"): Connection | undefined {
+  try(name: string, peer = "192.0.2.1"): TrackedConnection | undefined {
     const connection = this.#connections.open({ peer, local }, (why) => {
       this.ended.push(`${name} ${why}`);
       connection?.closed();
@@ -35,7 +40,7 @@ class Port {
     return connection;
   }
 
-  open(name: string, peer?: string): Connection {
+  open(name: string, peer?: string): TrackedConnection {
     const connection = this.try(name, peer);
     assert(connection !== undefined, `${name} was refused`);
     return connection;
@@ -148,7 +153,7 @@ Deno.test("sockets that are being closed are bounded too", () => {
   };
   const connections = new Connections(limits, clock);
   let host = 0;
-  const open = (): Connection | undefined =>
+  const open = (): TrackedConnection | undefined =>
     connections.open({ peer: `192.0.2.${host++}`, local }, () => {});
   const opened = Array.from({ length: 10 }, open);
   // The ninth made the first one go, which still holds its socket; so there was no room for the

@@ -5,9 +5,9 @@
  * closed for it: 7 KB each, without end.)
  */
 import { after } from "../../server/mod.ts";
-import type { Connection, Ending, Stage } from "./connections.ts";
-import { isTrailer, parseChunkLine, parseHead, type RequestHead } from "./http1_head.ts";
-import { Incoming } from "./incoming.ts";
+import type { CloseReason, RequestStage, TrackedConnection } from "./connections.ts";
+import { type Http1RequestHead, isTrailer, parseChunkLine, parseHead } from "./http1_head.ts";
+import { IncomingBytes } from "./incoming.ts";
 import { refusalText } from "./listener.ts";
 import { encodeHead, encodeResponse } from "./http1_response.ts";
 
@@ -31,7 +31,7 @@ const [headEnd, lineEnd] = [new TextEncoder().encode("\r\n\r\n"), new TextEncode
 type State = "idle" | "asked" | "answering" | "closed";
 
 /** The bytes of a body as far as they are wanted. */
-interface Body {
+interface PartialBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isWhole: boolean;
 }
@@ -45,7 +45,7 @@ class BrokenOff extends Error {
 
 export class Http1Connection {
   readonly #socket: Deno.TcpConn;
-  readonly #incoming: Incoming;
+  readonly #incoming: IncomingBytes;
   readonly #deps: Http1Deps;
   #state: State = "idle";
   #isStopping = false;
@@ -53,17 +53,17 @@ export class Http1Connection {
 
   constructor(socket: Deno.TcpConn, deps: Http1Deps) {
     this.#socket = socket;
-    this.#incoming = new Incoming(socket);
+    this.#incoming = new IncomingBytes(socket);
     this.#deps = deps;
   }
 
   /** Resolves when it is closed, also when the app still works for it. */
-  serve(place: Pick<Connection, "begin">): Promise<void> {
+  serve(place: Pick<TrackedConnection, "begin">): Promise<void> {
     void this.#serveAll(place);
     return this.#closed.promise;
   }
 
-  async #serveAll(place: Pick<Connection, "begin">): Promise<void> {
+  async #serveAll(place: Pick<TrackedConnection, "begin">): Promise<void> {
     try {
       // An answer does not wait until its client has confirmed the one before it.
       this.#socket.setNoDelay();
@@ -78,7 +78,7 @@ export class Http1Connection {
   }
 
   /** Closes it at once, or after a last word to a client that waits for an answer. */
-  end(why: Ending): void {
+  end(why: CloseReason): void {
     if (this.#state !== "asked") return this.#close();
     void this.#sayLast(why === "late" ? encodeHead(408) : encodeHead(503, [["retry-after", "1"]]));
   }
@@ -90,7 +90,7 @@ export class Http1Connection {
   }
 
   /** Returns whether another request may follow. */
-  async #serveOne(place: Pick<Connection, "begin">): Promise<boolean> {
+  async #serveOne(place: Pick<TrackedConnection, "begin">): Promise<boolean> {
     const bytes = await this.#incoming.until(headEnd, maxHeadBytes);
     if (bytes === "ended" || this.#state === "closed") return false;
     const head = bytes === "too_long"
@@ -105,7 +105,11 @@ export class Http1Connection {
     return await this.#answer(head, body, reach);
   }
 
-  async #answer(head: RequestHead, body: Body, reach: (stage: Stage) => void): Promise<boolean> {
+  async #answer(
+    head: Http1RequestHead,
+    body: PartialBody,
+    reach: (stage: RequestStage) => void,
+  ): Promise<boolean> {
     const request = requestOf(head, body.bytes);
     if (request === undefined) {
       throw new BrokenOff("The Host header, the path or the method is malformed");
@@ -126,7 +130,7 @@ export class Http1Connection {
     return isKept();
   }
 
-  async #receive({ body, awaitsContinue }: RequestHead): Promise<Body> {
+  async #receive({ body, awaitsContinue }: Http1RequestHead): Promise<PartialBody> {
     const { maxBodyBytes } = this.#deps;
     if (body === 0) return { bytes: new Uint8Array(), isWhole: true };
     // Its head says that it is too large: nobody reads it.
@@ -139,7 +143,7 @@ export class Http1Connection {
       : { bytes: (await this.#take(body)).slice(), isWhole: true };
   }
 
-  async #receiveChunks(maxBytes: number): Promise<Body> {
+  async #receiveChunks(maxBytes: number): Promise<PartialBody> {
     let bytes = new Uint8Array();
     for (let length = 0;;) {
       const size = parseChunkLine(await this.#line());
@@ -239,7 +243,7 @@ export class Http1Connection {
 
 /** Undefined for an address that is none, and for a method that no request of the standard has. */
 function requestOf(
-  { method, url, headers }: RequestHead,
+  { method, url, headers }: Http1RequestHead,
   bytes: Uint8Array<ArrayBuffer>,
 ): Request | undefined {
   const hasBody = method !== "GET" && method !== "HEAD" && bytes.length > 0;

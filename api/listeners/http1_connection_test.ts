@@ -1,20 +1,20 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../../tests/support/mod.ts";
-import { type ConnectionLimits, patience, type Stage } from "./connections.ts";
+import { type ConnectionLimits, patience, type RequestStage } from "./connections.ts";
 import { Http1Connection } from "./http1_connection.ts";
-import type { Handler, Listener } from "./listener.ts";
+import type { HttpHandler, HttpListener } from "./listener.ts";
 import { listenPlain } from "./plain.ts";
 
 const deadlineMs = 300;
 
 interface Served extends AsyncDisposable {
-  readonly listener: Listener;
+  readonly listener: HttpListener;
   readonly port: number;
 }
 
 async function serve(
-  handler: Handler,
+  handler: HttpHandler,
   limits: Partial<ConnectionLimits> = {},
   maxBodyBytes = 100,
 ): Promise<Served> {
@@ -29,7 +29,7 @@ async function serve(
   return { listener, port: Number(new URL(listener.url).port), [Symbol.asyncDispose]: close };
 }
 
-const echo: Handler = async (request) =>
+const echo: HttpHandler = async (request) =>
   new Response(`${request.method} ${new URL(request.url).pathname} ${await request.text()}.`);
 
 /**
@@ -210,7 +210,7 @@ Deno.test("a client whose body does not come is told that it is late, and asks n
 });
 
 Deno.test("connections that are closed for their unfinished bodies leave nothing in memory", async () => {
-  const read: Handler = async ({ body }) => {
+  const read: HttpHandler = async ({ body }) => {
     for await (const _ of body ?? []);
     return new Response();
   };
@@ -291,7 +291,7 @@ Deno.test("a request that waits behind another is not begun when its connection 
   };
   const connection = new Http1Connection(await listener.accept(), { answer, maxBodyBytes: 0 });
   await client.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2)));
-  const reach = (stage: Stage): void =>
+  const reach = (stage: RequestStage): void =>
     stage === "over" ? queueMicrotask(() => connection.stop()) : undefined;
   await connection.serve({ begin: () => reach });
   assertEquals(asked, 1);

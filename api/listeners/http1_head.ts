@@ -6,7 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 
-export interface RequestHead {
+export interface Http1RequestHead {
   readonly method: string;
   readonly url: string;
   /** Names in lower case. */
@@ -46,7 +46,7 @@ const lengthDigits = /^\d{1,15}$/;
 const chunkDigits = /^[0-9A-Fa-f]{1,8}$/;
 
 /** Takes the bytes before the empty line, without it. */
-export function parseHead(bytes: Uint8Array): RequestHead | MalformedHead {
+export function parseHead(bytes: Uint8Array): Http1RequestHead | MalformedHead {
   const [first = "", ...lines] = latin1Of(bytes).split("\r\n");
   const [, method = "", target = "", minor] = requestLine.exec(first) ?? [];
   if (minor === undefined) return { fault: "The first line is malformed, or not of HTTP/1.1" };
@@ -109,7 +109,7 @@ function bodyOf(
   lengths: readonly string[],
   encodings: readonly string[],
   isOld: boolean,
-): RequestHead["body"] | undefined {
+): Http1RequestHead["body"] | undefined {
   if (encodings.length === 0) {
     const [length = "0", ...more] = lengths;
     return more.length === 0 && lengthDigits.test(length) ? Number(length) : undefined;

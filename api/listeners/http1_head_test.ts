@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { parseChunkLine, parseHead, type RequestHead } from "./http1_head.ts";
+import { type Http1RequestHead, parseChunkLine, parseHead } from "./http1_head.ts";
 
 function parse(text: string): ReturnType<typeof parseHead> {
   return parseHead(Uint8Array.from(text, (character) => character.charCodeAt(0)));
 }
 
-function parsed(text: string): RequestHead {
+function parsed(text: string): Http1RequestHead {
   const head = parse(text);
   assert(!("fault" in head), JSON.stringify(head));
   return head;

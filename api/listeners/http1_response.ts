@@ -32,10 +32,10 @@ const ownHeaders: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-type Header = readonly [name: string, value: string];
+type ResponseHeader = readonly [name: string, value: string];
 
 /** An answer without a body. All but 100 end the connection. */
-export function encodeHead(status: number, headers: readonly Header[] = []): Uint8Array {
+export function encodeHead(status: number, headers: readonly ResponseHeader[] = []): Uint8Array {
   if (status === 100) return encodeLines(status, headers);
   return encodeLines(status, [...headers, ["content-length", "0"], ["connection", "close"], [
     "date",
@@ -56,7 +56,7 @@ export async function encodeResponse(
 ): Promise<readonly Uint8Array[]> {
   // Its `body` is not asked for: the runtime would make a stream of it, for four times the time.
   const body = new Uint8Array(await response.arrayBuffer());
-  const headers: Header[] = [];
+  const headers: ResponseHeader[] = [];
   response.headers.forEach((value, name) => ownHeaders.has(name) || headers.push([name, value]));
   const hasNoBody = isHead || response.status === 204 || response.status === 304;
   // The answer to HEAD may not have the body whose length it tells.
@@ -73,7 +73,7 @@ export async function encodeResponse(
   return body.length > joinedBytes ? [head, body] : [concatBytes(head, body)];
 }
 
-function encodeLines(status: number, headers: readonly Header[]): Uint8Array {
+function encodeLines(status: number, headers: readonly ResponseHeader[]): Uint8Array {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
   const text = `HTTP/1.1 ${status} ${reasons[status] ?? ""}\r\n${lines}\r\n`;
   // A byte for each character, as headers are read.

@@ -8,7 +8,7 @@
 const smallBytes = 1024;
 const discardedBytes = 16 * 1024;
 
-export class Incoming {
+export class IncomingBytes {
   readonly #socket: Pick<Deno.TcpConn, "read">;
   #buffer = new Uint8Array(smallBytes);
   /** Came and was not taken: from here to there in the buffer. */

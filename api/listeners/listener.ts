@@ -8,7 +8,7 @@ import type { ConnectionLimits } from "./connections.ts";
  * `received` is to be called when the body has come whole: until then it is the client that takes
  * its time.
  */
-export type Handler = (
+export type HttpHandler = (
   request: Request,
   peer: string | undefined,
   received: () => void,
@@ -21,7 +21,7 @@ export function firstStage(header: (name: string) => string | undefined): "body"
   return hasBody ? "body" : "work";
 }
 
-export interface Listener {
+export interface HttpListener {
   readonly url: string;
   /** Open ones, handshakes included. */
   connections(): number;
@@ -42,7 +42,7 @@ export function acceptFailed(cause: unknown): Error {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  readonly handler: Handler;
+  readonly handler: HttpHandler;
   readonly limits: ConnectionLimits;
   /** Of a request's body. */
   readonly maxBodyBytes: number;

@@ -13,7 +13,7 @@ import { createCertificate, eventually } from "../../tests/support/mod.ts";
 import { openAndReset } from "../../tests/support/resetting_client.ts";
 import { watchTlsSockets } from "../../tests/support/tls_sockets.ts";
 import { type ConnectionLimits, Connections, patience } from "./connections.ts";
-import type { Handler, Listener } from "./listener.ts";
+import type { HttpHandler, HttpListener } from "./listener.ts";
 import { admitSockets } from "./node_server.ts";
 import { listenPlain } from "./plain.ts";
 import { listenTls } from "./tls.ts";
@@ -30,9 +30,9 @@ const modes: readonly Mode[] = ["plain", "tls"];
 async function listen(
   mode: Mode,
   limits: Partial<ConnectionLimits> = {},
-  serve: Handler = handler,
+  serve: HttpHandler = handler,
   host = "127.0.0.1",
-): Promise<Listener> {
+): Promise<HttpListener> {
   const options = {
     host,
     port: 0,
@@ -64,12 +64,12 @@ for (const mode of modes) {
   });
 }
 
-function portOf({ url }: Listener): number {
+function portOf({ url }: HttpListener): number {
   return Number(new URL(url).port);
 }
 
 /** As far as the mode's own protocol goes: with TLS, the handshake is done. */
-async function connect(mode: Mode, listener: Listener): Promise<Deno.Conn> {
+async function connect(mode: Mode, listener: HttpListener): Promise<Deno.Conn> {
   const port = portOf(listener);
   if (mode !== "tls") return await Deno.connect({ hostname: "127.0.0.1", port });
   const connection = await Deno.connectTls({

@@ -8,11 +8,16 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { connectionKey, listen, takeSockets, type TlsServer } from "../../server/http2/mod.ts";
 import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
-import { type Connection, type ConnectionLimits, Connections, type Stage } from "./connections.ts";
+import {
+  type ConnectionLimits,
+  Connections,
+  type RequestStage,
+  type TrackedConnection,
+} from "./connections.ts";
 import {
   acceptFailed,
   firstStage,
-  type Listener,
+  type HttpListener,
   type ListenOptions,
   refusalText,
 } from "./listener.ts";
@@ -34,7 +39,7 @@ export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): Ser
   };
 }
 
-export async function listenNode(server: TlsServer, options: NodeOptions): Promise<Listener> {
+export async function listenNode(server: TlsServer, options: NodeOptions): Promise<HttpListener> {
   const { host, port, limits, scheme } = options;
   const connections = new Connections(limits, {
     nowMs: () => performance.now(),
@@ -81,8 +86,8 @@ export async function listenNode(server: TlsServer, options: NodeOptions): Promi
 export function admitSockets(
   server: EventEmitter,
   connections: Connections,
-): ReadonlyMap<string, Connection> {
-  const places = new Map<string, Connection>();
+): ReadonlyMap<string, TrackedConnection> {
+  const places = new Map<string, TrackedConnection>();
   const handOver = takeSockets(server, (socket) => {
     const { remoteAddress: peer = "", localAddress: local = "" } = socket;
     const place = connections.open({ peer, local }, () => socket.destroy());
@@ -102,7 +107,7 @@ export function admitSockets(
 interface Exchange {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly reach: (stage: Stage) => void;
+  readonly reach: (stage: RequestStage) => void;
 }
 
 /** From Node's request to the standard one, and back from the standard response. */

@@ -6,14 +6,14 @@ import { type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { after, urlHost } from "../../server/mod.ts";
 import { Connections } from "./connections.ts";
 import { Http1Connection, isGone } from "./http1_connection.ts";
-import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
+import { acceptFailed, type HttpListener, type ListenOptions } from "./listener.ts";
 
 const tickMs = 1_000;
 
 export async function listenPlain(
   { host, port, handler, limits, maxBodyBytes }: ListenOptions,
-): Promise<Listener> {
-  const doors = await openOnEach({ hostname: host, port }, (address) => new Door(address));
+): Promise<HttpListener> {
+  const doors = await openOnEach({ hostname: host, port }, (address) => new TcpPort(address));
   const connections = new Connections(limits, {
     nowMs: () => performance.now(),
     random: Math.random,
@@ -55,7 +55,7 @@ export async function listenPlain(
 }
 
 /** A port of one address. */
-class Door {
+class TcpPort {
   readonly #listener: Deno.TcpListener;
 
   constructor(address: ListenAddress) {

@@ -1,10 +1,10 @@
 /** TLS through `node:https`, because only that can refuse TLS 1.2. */
 import { createTlsServer } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
-import type { Listener, ListenOptions } from "./listener.ts";
+import type { HttpListener, ListenOptions } from "./listener.ts";
 import { listenNode, timeoutsOf } from "./node_server.ts";
 
-export interface TlsListener extends Listener {
+export interface TlsListener extends HttpListener {
   /** A renewed certificate for handshakes from now on; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
 }

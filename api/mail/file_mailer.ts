@@ -2,7 +2,7 @@
  * Mail of a development machine: each message is a file that only the service's user can read. The
  * newest thousand are kept.
  */
-import type { Message } from "../domain/account_store.ts";
+import type { MailMessage } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail/mail_queue.ts";
 import { makePrivateFolder } from "../../server/mod.ts";
 
@@ -17,7 +17,7 @@ export function mailFolder(dataDir: string): string {
 export function createFileMailer(folder: string, nowMs: () => number): Mailer {
   let count = 0;
   return {
-    send: async ({ id, recipient, subject, body }: Message) => {
+    send: async ({ id, recipient, subject, body }: MailMessage) => {
       const time = new Date(nowMs()).toISOString().replaceAll(":", "-");
       const text = `To: ${recipient}\nSubject: ${subject}\n\n${body}`;
       // In the order in which they are sent, also within one millisecond.

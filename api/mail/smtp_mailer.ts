@@ -4,7 +4,7 @@
  * list, so what could end an address in it is quoted.
  */
 import { createTransport } from "nodemailer";
-import type { Message } from "../domain/account_store.ts";
+import type { MailMessage } from "../domain/account_store.ts";
 import type { Mailer } from "../domain/mail/mail_queue.ts";
 import { isLoopback, type Secret, waits } from "../../server/mod.ts";
 
@@ -35,7 +35,7 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
     disableUrlAccess: true,
   });
   return {
-    send: async ({ id, recipient, subject, body }: Message) => {
+    send: async ({ id, recipient, subject, body }: MailMessage) => {
       const address = quoted(recipient);
       if (address === undefined) return "refused";
       const sent = transport.sendMail({

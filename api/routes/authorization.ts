@@ -6,7 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
 import { type Caller, mayUse } from "../domain/authentication.ts";
 import { isSameCsrf, isSessionForm } from "../domain/sessions.ts";
-import type { Scope } from "../domain/powers.ts";
+import type { KeyScope } from "../domain/powers.ts";
 import type { RateDecision } from "../domain/rate_limit.ts";
 import { networkOf } from "../../server/limits/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
@@ -16,8 +16,8 @@ import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 export const csrfHeader = "x-static-csrf";
 const noSession = "The session has ended or never was. Open one with POST /v1/session";
 
-export interface Need {
-  readonly scope: Scope | undefined;
+export interface KeyRequirement {
+  readonly scope: KeyScope | undefined;
   readonly evenSuspended: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Need {
 export async function identifyCaller(
   c: ApiContext,
   deps: RouteDeps,
-  { scope, evenSuspended }: Need,
+  { scope, evenSuspended }: KeyRequirement,
 ): Promise<Response | undefined> {
   const header = c.req.header("authorization");
   if (

@@ -8,7 +8,7 @@ import { waits } from "../../server/mod.ts";
 import type { ApiContext } from "./context.ts";
 import { type FieldError, refuse } from "./errors.ts";
 
-export type Body<T> = { readonly ok: true; readonly value: T } | {
+export type BodyResult<T> = { readonly ok: true; readonly value: T } | {
   readonly ok: false;
   readonly response: Response;
 };
@@ -16,10 +16,10 @@ export type Body<T> = { readonly ok: true; readonly value: T } | {
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /** The bytes of a body as far as they came. */
-export type Received = Uint8Array | "too_large" | "broken_off";
+export type ReceivedBody = Uint8Array | "too_large" | "broken_off";
 
 /** Never rejects. */
-export async function receiveBody(c: ApiContext, maxBytes: number): Promise<Received> {
+export async function receiveBody(c: ApiContext, maxBytes: number): Promise<ReceivedBody> {
   const bytes = await readCapped(c.req.raw, maxBytes);
   if (bytes !== "broken_off") c.env.received?.();
   return bytes;
@@ -27,10 +27,10 @@ export async function receiveBody(c: ApiContext, maxBytes: number): Promise<Rece
 
 export function parseBody<T>(
   c: ApiContext,
-  bytes: Received,
+  bytes: ReceivedBody,
   schema: z.ZodType<T>,
   maxBytes: number,
-): Body<T> {
+): BodyResult<T> {
   if (bytes === "broken_off") {
     return {
       ok: false,
@@ -74,7 +74,7 @@ function tooLarge(c: ApiContext, maxBytes: number): Response {
   return refuse(c, "payload_too_large", `The body is larger than ${maxBytes} bytes`);
 }
 
-async function readCapped(request: Request, maxBytes: number): Promise<Received> {
+async function readCapped(request: Request, maxBytes: number): Promise<ReceivedBody> {
   if (request.body === null) return new Uint8Array();
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];

@@ -42,10 +42,13 @@ export function addConsoleRoutes(router: Router, { consoleFiles, discovery }: Co
   });
 }
 
-type Page = (c: ApiContext, options?: { readonly isFound: boolean }) => Promise<Response>;
+type PageHandler = (c: ApiContext, options?: { readonly isFound: boolean }) => Promise<Response>;
 
 /** The page that all addresses of the console begin with. */
-export function createPage(files: ConsoleFiles, { relayUrls }: ConsoleDeps["discovery"]): Page {
+export function createPage(
+  files: ConsoleFiles,
+  { relayUrls }: ConsoleDeps["discovery"],
+): PageHandler {
   const headers = consoleHeaders(consolePolicy(relayUrls));
   const answerShell = createShell(files, {
     title: "Static",

@@ -1,9 +1,9 @@
 /** Values that a request carries through the HTTP layer, and dependencies of the routes. */
 import type { Context } from "hono";
 import type { ErrorCode } from "../../proto/mod.ts";
-import type { AccountLife } from "../domain/account_life.ts";
+import type { AccountLifecycle } from "../domain/account_life.ts";
 import type { Accounts } from "../domain/accounts.ts";
-import type { Attempts } from "../domain/attempts.ts";
+import type { ClientAttempts } from "../domain/attempts.ts";
 import type { Badges } from "../domain/badges.ts";
 import type { Authenticator, Caller } from "../domain/authentication.ts";
 import type { Changes } from "../domain/changes.ts";
@@ -16,9 +16,9 @@ import type { RateLimiter } from "../domain/rate_limit.ts";
 import type { Resets } from "../domain/resets.ts";
 import type { Discovery } from "../discovery.ts";
 import type { Secret } from "../../server/mod.ts";
-import type { Sessions } from "../domain/sessions.ts";
+import type { ConsoleSessions } from "../domain/sessions.ts";
 import type { Tokens } from "../domain/tokens.ts";
-import type { Usage } from "../domain/usage.ts";
+import type { UsageService } from "../domain/usage.ts";
 
 export interface AppEnv {
   readonly Bindings: {
@@ -51,16 +51,16 @@ export interface RouteDeps {
   readonly keys: Keys;
   readonly tokens: Tokens;
   readonly badges: Badges;
-  readonly usage: Usage;
-  readonly life: AccountLife;
-  readonly sessions: Sessions;
+  readonly usage: UsageService;
+  readonly life: AccountLifecycle;
+  readonly sessions: ConsoleSessions;
   readonly changes: Changes;
   readonly discovery: Discovery;
   /** Cookies travel over TLS only. */
   readonly secureCookies: boolean;
   readonly authenticator: Authenticator;
   /** Per client address, out of `rateLimits.failures`. */
-  readonly attempts: (address: string) => Attempts;
+  readonly attempts: (address: string) => ClientAttempts;
   readonly beginGuess: BeginGuess;
   readonly devices: Devices;
   readonly resets: Resets;

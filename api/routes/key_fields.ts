@@ -8,7 +8,7 @@ import {
   maxTokenScopes,
   parseChannelId,
 } from "../../proto/mod.ts";
-import { fitsToken, keyKinds, type KeyTraits, plainTraits, scopes } from "../domain/powers.ts";
+import { fitsToken, keyKinds, type KeyOptions, plainTraits, scopes } from "../domain/powers.ts";
 import type { FieldError } from "./errors.ts";
 import { isoTime, timestamp } from "./fields.ts";
 
@@ -75,14 +75,17 @@ export const newTraits = {
 /** Of an answer: what the key has, and nothing for a plain key. */
 export const traitFields = newTraits;
 
-type NewTraits = z.infer<z.ZodObject<typeof newTraits>>;
+type NewKeyOptions = z.infer<z.ZodObject<typeof newTraits>>;
 
 /** Returns what is wrong, or the traits. */
-export function readTraits(given: NewTraits, nowMs: number): KeyTraits | readonly FieldError[] {
+export function readTraits(
+  given: NewKeyOptions,
+  nowMs: number,
+): KeyOptions | readonly FieldError[] {
   const { kind = "secret", channels } = given;
   const expiresAtMs = given.expires_at === undefined ? null : Date.parse(given.expires_at);
   const problems: FieldError[] = [];
-  const wrong = (field: keyof NewTraits, problem: string): void =>
+  const wrong = (field: keyof NewKeyOptions, problem: string): void =>
     void problems.push({ field, problem });
   if (expiresAtMs !== null && (expiresAtMs <= nowMs || expiresAtMs > nowMs + longestMs)) {
     wrong("expires_at", "must be in the future, within ten years");
@@ -111,12 +114,16 @@ export function readTraits(given: NewTraits, nowMs: number): KeyTraits | readonl
   };
 }
 
-function powersOf({ kind, scopes, channels }: NewTraits): KeyTraits["powers"] {
+function powersOf({ kind, scopes, channels }: NewKeyOptions): KeyOptions["powers"] {
   if (kind === "guest" || (scopes === undefined && channels === undefined)) return null;
   return { scopes: scopes ?? ["tokens"], ...(channels !== undefined && { channels }) };
 }
 
-function guestProblems(given: NewTraits, expiresAtMs: number | null, nowMs: number): FieldError[] {
+function guestProblems(
+  given: NewKeyOptions,
+  expiresAtMs: number | null,
+  nowMs: number,
+): FieldError[] {
   const problems: FieldError[] = [];
   if (given.channels !== undefined) {
     problems.push({ field: "channels", problem: "must not be given for a guest pass" });
@@ -133,8 +140,8 @@ function guestProblems(given: NewTraits, expiresAtMs: number | null, nowMs: numb
 }
 
 export function traitsBody(
-  { kind, expiresAtMs, powers, channelId, messageLimit }: KeyTraits,
-): NewTraits {
+  { kind, expiresAtMs, powers, channelId, messageLimit }: KeyOptions,
+): NewKeyOptions {
   return {
     ...(kind !== "secret" && { kind }),
     ...(expiresAtMs !== null && { expires_at: isoTime(expiresAtMs) }),

@@ -6,7 +6,7 @@
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
 import type { Caller } from "../domain/authentication.ts";
-import type { Scope } from "../domain/powers.ts";
+import type { KeyScope } from "../domain/powers.ts";
 import { authorizeRelay, identifyCaller, identifySession } from "./authorization.ts";
 import { parseBody, receiveBody, tooLargeByHeader } from "./body.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
@@ -17,7 +17,7 @@ import { deviceHeader } from "./known_places.ts";
  * `session` is the console's cookie alone. Where a key may be sent, a session may too, unless it
  * asks for tokens.
  */
-export type Credential = "none" | "api_key" | "session" | "relay_secret";
+export type RouteCredential = "none" | "api_key" | "session" | "relay_secret";
 
 interface Description {
   readonly method: "get" | "post" | "patch" | "delete";
@@ -28,11 +28,11 @@ interface Description {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  readonly credential: Credential;
+  readonly credential: RouteCredential;
   /** It waits until there is something to say: its time says nothing, and there is no end of it. */
   readonly isLongPoll?: boolean;
   /** The scope that a key or a session needs; given with the credential `api_key`. */
-  readonly scope?: Scope;
+  readonly scope?: KeyScope;
   /** Whether it looks at the token of a known place, and gives one with its success. */
   readonly device?: "given" | "shown and given";
   /** A suspended account may too. */
@@ -49,7 +49,7 @@ interface Description {
   readonly refusals?: readonly ErrorCode[];
 }
 
-export interface Operation<Body> extends Description {
+export interface HttpOperation<Body> extends Description {
   readonly body?: {
     readonly schema: z.ZodType<Body>;
     readonly required: boolean;
@@ -63,7 +63,7 @@ export interface Operation<Body> extends Description {
 
 export interface Router {
   readonly hono: OpenAPIHono<AppEnv>;
-  add<Body>(operation: Operation<Body>): void;
+  add<Body>(operation: HttpOperation<Body>): void;
   /** A path of a page, which is no part of the documented API. */
   addPage(path: string, handle: (c: ApiContext) => Response | Promise<Response>): void;
   /** Methods that a path knows, for 405. */
@@ -108,7 +108,7 @@ export function createRouter(deps: RouteDeps): Router {
 }
 
 function createHandler<Body>(
-  operation: Operation<Body>,
+  operation: HttpOperation<Body>,
   deps: RouteDeps,
 ): (c: ApiContext) => Promise<Response> {
   const schema = operation.body?.schema;
@@ -163,7 +163,7 @@ const given = z.string().optional().openapi({
     "The token that makes this place a known one, for 90 days or until the password changes. A browser has it as a cookie only.",
 });
 
-function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): void {
+function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: HttpOperation<Body>): void {
   const { success, body } = operation;
   hono.openAPIRegistry.registerPath({
     method: operation.method,
@@ -198,11 +198,11 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
   });
 }
 
-function takesSession<Body>({ credential, scope }: Operation<Body>): boolean {
+function takesSession<Body>({ credential, scope }: HttpOperation<Body>): boolean {
   return credential === "session" || (credential === "api_key" && scope !== "tokens");
 }
 
-function securityOf<Body>(operation: Operation<Body>): Record<string, string[]>[] {
+function securityOf<Body>(operation: HttpOperation<Body>): Record<string, string[]>[] {
   const { credential } = operation;
   if (credential === "none") return [];
   return [
@@ -211,7 +211,7 @@ function securityOf<Body>(operation: Operation<Body>): Record<string, string[]>[
   ];
 }
 
-function describeRefusals<Body>(operation: Operation<Body>): Record<number, object> {
+function describeRefusals<Body>(operation: HttpOperation<Body>): Record<number, object> {
   const codes: ErrorCode[] = [
     ...(operation.body === undefined
       ? []

@@ -1,7 +1,7 @@
 /** Attempts with a password or a code, and mails that strangers ask for: what limits them. */
 import type { AccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import type { Attempt } from "../domain/account_life.ts";
+import type { PasswordAttempt } from "../domain/account_life.ts";
 import type { CodePurpose } from "../domain/account_store.ts";
 import type { Caller } from "../domain/authentication.ts";
 import { mailboxOf, mailSubject } from "../domain/mail/emails.ts";
@@ -11,22 +11,22 @@ import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse } from "./errors.ts";
 import { shownDevice } from "./known_places.ts";
 
-export type Tried<T> = { readonly limited: Response } | {
+export type PasswordOutcome<T> = { readonly limited: Response } | {
   readonly value: T;
   readonly refund: () => Promise<void>;
 };
 
 /** The account that a password is tried for. A code is for itself. */
-export type Target = { readonly email: string } | { readonly id: AccountId } | {
+export type PasswordTarget = { readonly email: string } | { readonly id: AccountId } | {
   readonly caller: Caller;
 } | "code";
 
 export async function tryPassword<T>(
   c: ApiContext,
   deps: RouteDeps,
-  { target, password }: { readonly target: Target; readonly password: string },
-  work: (attempt: Attempt) => Promise<T>,
-): Promise<Tried<T>> {
+  { target, password }: { readonly target: PasswordTarget; readonly password: string },
+  work: (attempt: PasswordAttempt) => Promise<T>,
+): Promise<PasswordOutcome<T>> {
   const guessing = await deps.beginGuess(await guessOf(c, deps, target));
   if (guessing.outcome === "limited") return { limited: rateLimited(c, guessing.decision) };
   const { party, giveBack } = guessing;
@@ -36,7 +36,7 @@ export async function tryPassword<T>(
   };
 }
 
-async function guessOf(c: ApiContext, deps: RouteDeps, target: Target): Promise<Guess> {
+async function guessOf(c: ApiContext, deps: RouteDeps, target: PasswordTarget): Promise<Guess> {
   const address = c.get("clientAddress");
   if (target === "code") return { address };
   if ("id" in target) return { address, subject: target.id };

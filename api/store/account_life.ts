@@ -5,16 +5,16 @@
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type {
-  AccountLifeStore,
+  AccountLifecycleStore,
   AccountState,
   AddressProof,
-  Endings,
+  CredentialRevocation,
   NewCode,
   Proof,
 } from "../domain/account_store.ts";
-import type { Act } from "../domain/deps.ts";
+import type { AuditStamp } from "../domain/deps.ts";
 import { insertAccount } from "./accounts.ts";
-import type { Database, Transaction } from "./database.ts";
+import type { PostgresDatabase, Transaction } from "./database.ts";
 import { endSessions, revokeKeys } from "./endings.ts";
 import { insertMessage } from "./mail.ts";
 
@@ -30,16 +30,16 @@ interface StateRow {
   readonly version: number;
 }
 
-export function createAccountLifeStore(database: Database): AccountLifeStore {
+export function createAccountLifeStore(database: PostgresDatabase): AccountLifecycleStore {
   return { ...createReading(database), ...createChanges(database) };
 }
 
-type Reading = Pick<
-  AccountLifeStore,
+type AccountLookups = Pick<
+  AccountLifecycleStore,
   "readAccount" | "findLogin" | "isAddressVerified" | "hasCode" | "addCode" | "addMessage"
 >;
 
-function createReading({ sql, run, transact }: Database): Reading {
+function createReading({ sql, run, transact }: PostgresDatabase): AccountLookups {
   return {
     readAccount: async (accountId, atMs) => {
       const [row] = await run(sql<StateRow[]>`
@@ -131,8 +131,8 @@ async function hasRecentCode(sql: Transaction, code: NewCode, quietMs: number): 
 }
 
 function createChanges(
-  { transact, violatedConstraint }: Database,
-): Omit<AccountLifeStore, keyof Reading> {
+  { transact, violatedConstraint }: PostgresDatabase,
+): Omit<AccountLifecycleStore, keyof AccountLookups> {
   /** Somebody signed up with the address between the look and the change. */
   const unlessTaken = async <T>(work: Promise<T>): Promise<T | "email_taken"> => {
     try {
@@ -285,7 +285,11 @@ async function lockLoser(
 }
 
 /** It keeps its password, its keys and its channels. */
-async function loseAddress(sql: Transaction, accountId: string, { atMs }: Act): Promise<void> {
+async function loseAddress(
+  sql: Transaction,
+  accountId: string,
+  { atMs }: AuditStamp,
+): Promise<void> {
   const at = new Date(atMs);
   await sql`
     UPDATE accounts SET email = NULL, email_key = NULL, address_lost_at = ${at}, version = version + 1
@@ -299,7 +303,7 @@ async function loseAddress(sql: Transaction, accountId: string, { atMs }: Act): 
  */
 async function useCode(
   sql: Transaction,
-  { purpose, emailKey, codeHash, atMs }: Act & Proof & { purpose: "reset" | "claim" },
+  { purpose, emailKey, codeHash, atMs }: AuditStamp & Proof & { purpose: "reset" | "claim" },
 ): Promise<string | undefined> {
   // All of them, in one order: two that use different codes of an address would wait in a circle.
   const codes = await sql<{ email: string; good: boolean }[]>`
@@ -319,8 +323,8 @@ async function voidCodes(sql: Transaction, accountId: AccountId): Promise<void> 
 /** Before the audit, which is written last. */
 async function endAll(
   sql: Transaction,
-  { accountId, revokeKeys: all, atMs }: Act & { accountId: AccountId; revokeKeys: boolean },
-): Promise<Endings> {
+  { accountId, revokeKeys: all, atMs }: AuditStamp & { accountId: AccountId; revokeKeys: boolean },
+): Promise<CredentialRevocation> {
   const at = new Date(atMs);
   return {
     sessionsEnded: await endSessions(sql, accountId, at),
@@ -332,7 +336,7 @@ async function auditEndings(
   sql: Transaction,
   event: string,
   accountId: AccountId,
-  { endings, atMs, actor }: Act & { endings: Endings },
+  { endings, atMs, actor }: AuditStamp & { endings: CredentialRevocation },
 ): Promise<void> {
   const details = JSON.stringify({
     sessions_ended: endings.sessionsEnded,
@@ -346,7 +350,10 @@ async function auditEndings(
 
 async function erase(
   sql: Transaction,
-  { accountId, oldHash, atMs, actor }: Act & { accountId: AccountId; oldHash: string | undefined },
+  { accountId, oldHash, atMs, actor }: AuditStamp & {
+    accountId: AccountId;
+    oldHash: string | undefined;
+  },
 ): Promise<boolean> {
   const at = new Date(atMs);
   const { count } = await sql`

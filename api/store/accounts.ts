@@ -1,9 +1,11 @@
 /** Accounts in SQL. */
 import type { Account, AccountStore, NewAccount, NewKey } from "../domain/deps.ts";
 import type postgres from "postgres";
-import type { Database, Sql, Transaction } from "./database.ts";
+import type { PostgresDatabase, Sql, Transaction } from "./database.ts";
 
-export function createAccountStore({ sql, run, violatedConstraint }: Database): AccountStore {
+export function createAccountStore(
+  { sql, run, violatedConstraint }: PostgresDatabase,
+): AccountStore {
   return {
     createAccount: async (account, key) => {
       try {

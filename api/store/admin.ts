@@ -1,9 +1,9 @@
 /** Queries and changes of operators, in SQL. */
 import { parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, AdminStore, KeyOverview } from "../domain/admin_store.ts";
-import type { Act } from "../domain/deps.ts";
+import type { AuditStamp } from "../domain/deps.ts";
 import { monthOf } from "../domain/usage.ts";
-import { arrayText, type Database, type Transaction } from "./database.ts";
+import { arrayText, type PostgresDatabase, type Transaction } from "./database.ts";
 import { endSessions, revokeKeys } from "./endings.ts";
 
 interface OverviewRow {
@@ -19,7 +19,7 @@ interface OverviewRow {
   readonly claimed: number;
 }
 
-interface KeyRow {
+interface KeyOverviewRow {
   readonly id: string;
   readonly key_prefix: string;
   readonly account_id: string;
@@ -30,13 +30,13 @@ interface KeyRow {
   readonly revoked_at: Date | null;
 }
 
-export function createAdminStore(database: Database): AdminStore {
+export function createAdminStore(database: PostgresDatabase): AdminStore {
   return { ...createViews(database), ...createOrders(database) };
 }
 
 type Views = Pick<AdminStore, "findAccount" | "listAccounts" | "findKeys" | "listPlans">;
 
-function createViews({ sql, run }: Database): Views {
+function createViews({ sql, run }: PostgresDatabase): Views {
   return {
     findAccount: async (who) => {
       const [row] = await run(sql<{ id: string }[]>`
@@ -82,7 +82,7 @@ function createViews({ sql, run }: Database): Views {
     },
 
     findKeys: async (prefix, limit) => {
-      const rows = await run(sql<KeyRow[]>`
+      const rows = await run(sql<KeyOverviewRow[]>`
         SELECT id, key_prefix, account_id, kind, created_at, last_used_at, expires_at, revoked_at FROM api_keys
         WHERE key_prefix ~>=~ ${prefix} AND key_prefix ~<~ ${`${prefix}~`} AND starts_with(key_prefix, ${prefix})
         ORDER BY key_prefix LIMIT ${limit}`);
@@ -97,7 +97,7 @@ function createViews({ sql, run }: Database): Views {
   };
 }
 
-function createOrders({ transact }: Database): Omit<AdminStore, keyof Views> {
+function createOrders({ transact }: PostgresDatabase): Omit<AdminStore, keyof Views> {
   return {
     suspend: (accountId, act) =>
       transact(async (sql) => {
@@ -157,7 +157,7 @@ function createOrders({ transact }: Database): Omit<AdminStore, keyof Views> {
 
 async function movePlan(
   sql: Transaction,
-  { from, to, atMs, actor }: Act & { readonly from: string; readonly to: string },
+  { from, to, atMs, actor }: AuditStamp & { readonly from: string; readonly to: string },
 ): Promise<number> {
   const rows = await sql<{ id: string }[]>`
     SELECT id FROM accounts a WHERE plan = ${from} AND deleted_at IS NULL
@@ -184,7 +184,7 @@ async function audit(
   sql: Transaction,
   event: string,
   accountId: string | null,
-  { atMs, actor }: Act,
+  { atMs, actor }: AuditStamp,
   details?: object,
 ): Promise<void> {
   const text = details === undefined ? null : JSON.stringify(details);
@@ -193,7 +193,7 @@ async function audit(
   )}, ${event}, ${actor}, ${accountId}, NULL, ${text}::text::jsonb)`;
 }
 
-function toKey(row: KeyRow): KeyOverview {
+function toKey(row: KeyOverviewRow): KeyOverview {
   return {
     id: row.id,
     keyPrefix: row.key_prefix,

@@ -1,7 +1,7 @@
 /** The audit in SQL, and the changes that relays follow, which are rows of it. */
 import { parseAccountId } from "../../proto/mod.ts";
 import type { AccountChange, AuditStore, ChangesStore } from "../domain/admin_store.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 
 interface EventRow {
   readonly seq: number;
@@ -21,7 +21,9 @@ const changes: Readonly<Record<string, AccountChange>> = {
   "plan.limit_set": "limits",
 };
 
-export function createAuditStore({ sql, run, transact }: Database): AuditStore & ChangesStore {
+export function createAuditStore(
+  { sql, run, transact }: PostgresDatabase,
+): AuditStore & ChangesStore {
   const isChange =
     sql`event IN ('account.suspended', 'account.resumed', 'account.deleted', 'account.plan_set',
     'account.limit_set', 'plan.limit_set')`;

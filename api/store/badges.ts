@@ -1,7 +1,7 @@
 /** Badges of agents in SQL: of each agent the latest, until it has expired. */
 import { parseAgentId, parseKeyId } from "../../proto/mod.ts";
 import type { AgentBadge, BadgeOrder, BadgeStore } from "../domain/badges.ts";
-import type { Database, Transaction } from "./database.ts";
+import type { PostgresDatabase, Transaction } from "./database.ts";
 import { lockMaker } from "./keys.ts";
 
 interface BadgeRow {
@@ -13,7 +13,7 @@ interface BadgeRow {
   readonly key_id: string | null;
 }
 
-export function createBadgeStore({ sql, run, transact }: Database): BadgeStore {
+export function createBadgeStore({ sql, run, transact }: PostgresDatabase): BadgeStore {
   return {
     issueBadge: (order) => transact((sql) => issue(sql, order)),
 

@@ -15,7 +15,7 @@ const patienceMs = 400;
 
 export type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
-interface Waiting<Key, Value> {
+interface QueuedLookup<Key, Value> {
   readonly key: Key;
   readonly sinceMs: number;
   readonly resolve: (value: Value | undefined) => void;
@@ -26,7 +26,7 @@ export function createBatchedLookup<Key, Value>(
   loadMany: LoadMany<Key, Value>,
   nowMs: () => number = () => performance.now(),
 ): (key: Key) => Promise<Value | undefined> {
-  const waiting: Waiting<Key, Value>[] = [];
+  const waiting: QueuedLookup<Key, Value>[] = [];
   let inFlight = 0;
 
   /** Never rejects: a failure is told to those who wait. */

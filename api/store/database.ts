@@ -24,13 +24,13 @@ export type DatabaseAddress =
   }
   | { readonly kind: "socket"; readonly path: string };
 
-export interface DatabaseOptions {
+export interface PostgresPoolOptions {
   readonly maxConnections: number;
   /** Below the two seconds in which a request must be answered when the database is away. */
   readonly deadlineMs: number;
 }
 
-export interface Database {
+export interface PostgresDatabase {
   readonly sql: Sql;
   /**
    * Awaits a query under the deadline and turns connection trouble into a fault. A query that is
@@ -49,7 +49,10 @@ const retryAfterSeconds = 2;
 /** Reconnecting is cheap and the caller is waiting: no exponential patience. */
 const reconnectSeconds = 0.25;
 
-export function connectDatabase(address: DatabaseAddress, options: DatabaseOptions): Database {
+export function connectDatabase(
+  address: DatabaseAddress,
+  options: PostgresPoolOptions,
+): PostgresDatabase {
   const sql: Sql = postgres({
     ...endpointOf(address),
     max: options.maxConnections,
@@ -165,7 +168,10 @@ export function arrayText(items: readonly string[]): string {
  * Refuses a connection that is not encrypted although it should be: a downgrade must not pass
  * unseen.
  */
-export async function assertTls({ sql, run }: Database, address: DatabaseAddress): Promise<void> {
+export async function assertTls(
+  { sql, run }: PostgresDatabase,
+  address: DatabaseAddress,
+): Promise<void> {
   if (address.kind === "socket" || address.tls === "disable") return;
   const [row] = await run(sql<{ ssl: boolean; version: string }[]>`
     SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()`);

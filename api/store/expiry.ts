@@ -3,12 +3,12 @@
  * so that nobody waits.
  */
 import type { ExpiryStore } from "../domain/account_store.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 
 /** At a time, of each kind: one statement stays short. */
 const maxRows = 5_000;
 
-export function createExpiryStore({ sql, run }: Database): ExpiryStore {
+export function createExpiryStore({ sql, run }: PostgresDatabase): ExpiryStore {
   return {
     forgetExpired: async (atMs) => {
       const at = new Date(atMs);

@@ -7,7 +7,7 @@ import type { LeaseGrant } from "../domain/deps.ts";
 import type { Transaction } from "./database.ts";
 import type { GrantedRow } from "./lease_rows.ts";
 
-interface Limits {
+interface LeaseLimitRow {
   readonly plan: string;
   readonly account_limit: number | null;
   readonly key_limit: number | null;
@@ -24,7 +24,7 @@ export async function claimForKey(
 ): Promise<GrantedRow | undefined> {
   const { accountId, wanted } = grant;
   const period = new Date(grant.periodStartMs);
-  const [limits] = await sql<Limits[]>`
+  const [limits] = await sql<LeaseLimitRow[]>`
     SELECT a.plan, coalesce(a.message_limit, p.message_limit) AS account_limit, k.message_limit AS key_limit
     FROM accounts a JOIN plans p ON p.name = a.plan JOIN api_keys k ON k.account_id = a.id
     WHERE a.id = ${accountId} AND k.id = ${keyId} AND a.deleted_at IS NULL

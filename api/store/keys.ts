@@ -6,22 +6,27 @@ import type {
   KeyRotation,
   KeyStore,
   NewKey,
-  RotatedKey,
   StoredKey,
+  StoredRotation,
 } from "../domain/deps.ts";
-import { type HeldTraits, type KeyKind, type KeyTraits, type Powers } from "../domain/powers.ts";
+import {
+  type KeyKind,
+  type KeyOptions,
+  type KeyPermissions,
+  type StoredKeyOptions,
+} from "../domain/powers.ts";
 import { createBatchedLookup } from "./batch.ts";
-import { arrayText, type Database, type Transaction } from "./database.ts";
+import { arrayText, type PostgresDatabase, type Transaction } from "./database.ts";
 
-interface TraitColumns {
+interface KeyOptionColumns {
   readonly kind: KeyKind;
   readonly expires_at: Date | null;
-  readonly powers: Powers | null;
+  readonly powers: KeyPermissions | null;
   readonly channel_id: string | null;
   readonly message_limit: number | null;
 }
 
-interface ListedRow extends TraitColumns {
+interface ListedRow extends KeyOptionColumns {
   readonly id: string;
   readonly key_prefix: string;
   readonly name: string;
@@ -38,14 +43,14 @@ interface FoundRow {
   readonly revoked: boolean;
   /** As JSON, and only of keys that have any: the row of a plain key stays small. */
   readonly traits:
-    | Omit<TraitColumns, "expires_at"> & { expires_at_ms: number | null; counted_as: string }
+    | Omit<KeyOptionColumns, "expires_at"> & { expires_at_ms: number | null; counted_as: string }
     | null;
   readonly suspended: boolean;
   readonly address_lost: boolean;
   readonly near_limit: string | null;
 }
 
-export function createKeyStore(database: Database): KeyStore {
+export function createKeyStore(database: PostgresDatabase): KeyStore {
   const { sql, run, transact, violatedConstraint } = database;
   const adding = async <Outcome>(
     work: (sql: Transaction) => Promise<Outcome>,
@@ -216,7 +221,7 @@ async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeySt
     SELECT audit_append(${new Date(
     atMs,
   )}, 'key.rotated', ${rotation.actor}, ${accountId}, ${keyId}, ${details}::text::jsonb)`;
-  return { name: old.name, traits, oldExpiresAtMs } satisfies RotatedKey;
+  return { name: old.name, traits, oldExpiresAtMs } satisfies StoredRotation;
 }
 
 /**
@@ -224,7 +229,7 @@ async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeySt
  * form.
  */
 async function findKeys(
-  { sql, run }: Database,
+  { sql, run }: PostgresDatabase,
   keyPrefixes: readonly string[],
 ): Promise<Map<string, StoredKey>> {
   const rows = await run(sql<FoundRow[]>`
@@ -260,7 +265,7 @@ async function findKeys(
 
 function heldTraits(
   { expires_at_ms, counted_as, ...rest }: NonNullable<FoundRow["traits"]>,
-): HeldTraits {
+): StoredKeyOptions {
   const expires_at = expires_at_ms === null ? null : new Date(expires_at_ms);
   return { ...toTraits({ ...rest, expires_at }), countedAs: parseKeyId(counted_as) };
 }
@@ -278,8 +283,8 @@ function toRecord(row: ListedRow): KeyRecord {
 
 /** Rows of the table were checked when they were written. */
 function toTraits(
-  { kind, expires_at, powers, channel_id, message_limit }: TraitColumns,
-): KeyTraits {
+  { kind, expires_at, powers, channel_id, message_limit }: KeyOptionColumns,
+): KeyOptions {
   return {
     kind,
     expiresAtMs: expires_at?.getTime() ?? null,

@@ -3,7 +3,7 @@
  * them took comes back.
  */
 import type { MailStore, QueuedMessage } from "../domain/account_store.ts";
-import type { Database, Transaction } from "./database.ts";
+import type { PostgresDatabase, Transaction } from "./database.ts";
 
 /** Beyond it, mail is refused: a server that is down must not fill the disk. */
 export const maxWaitingMessages = 10_000;
@@ -16,7 +16,7 @@ interface DueRow {
   readonly attempts: number;
 }
 
-export function createMailStore({ sql, run }: Database): MailStore {
+export function createMailStore({ sql, run }: PostgresDatabase): MailStore {
   return {
     takeDue: async ({ atMs, limit, hiddenMs }) => {
       const rows = await run(sql<DueRow[]>`

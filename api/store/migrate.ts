@@ -6,9 +6,9 @@
  */
 import { drafts, otherDraftText } from "../../proto/mod.ts";
 import { StartFailed } from "../../server/mod.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 
-export interface Migration {
+export interface SqlMigration {
   readonly version: number;
   readonly name: string;
   readonly text: string;
@@ -22,8 +22,8 @@ const lockKey = 0x57a71c;
 const table = `static_migrations_draft_${drafts.database}`;
 const anyTable = "^(schema_migrations|static_migrations_draft_[0-9]+)$";
 
-export async function readMigrations(): Promise<readonly Migration[]> {
-  const migrations: Migration[] = [];
+export async function readMigrations(): Promise<readonly SqlMigration[]> {
+  const migrations: SqlMigration[] = [];
   for await (const { name } of Deno.readDir(folder)) {
     const match = fileName.exec(name);
     if (match === null) continue;
@@ -41,8 +41,8 @@ export async function readMigrations(): Promise<readonly Migration[]> {
  * of another draft.
  */
 export async function migrate(
-  { sql }: Database,
-  migrations: readonly Migration[],
+  { sql }: PostgresDatabase,
+  migrations: readonly SqlMigration[],
 ): Promise<readonly string[]> {
   return await sql.begin(async (sql) => {
     await sql`SET LOCAL statement_timeout = 0`;
@@ -87,7 +87,7 @@ function checkDraft(found: readonly { readonly name: string }[]): void {
 
 function checkKnown(
   applied: readonly { readonly version: number; readonly name: string }[],
-  migrations: readonly Migration[],
+  migrations: readonly SqlMigration[],
 ): void {
   const known = new Set(migrations.map(({ version }) => version));
   const newer = applied.filter(({ version }) => !known.has(version)).map(({ name }) => name);

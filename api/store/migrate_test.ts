@@ -4,7 +4,12 @@ import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/
 import { StartFailed } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
 import { Secret } from "../../server/mod.ts";
-import { assertTls, connectDatabase, type Database, type DatabaseAddress } from "./database.ts";
+import {
+  assertTls,
+  connectDatabase,
+  type DatabaseAddress,
+  type PostgresDatabase,
+} from "./database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 
 const plainText = (url: string): DatabaseAddress & { kind: "url" } => ({
@@ -16,7 +21,7 @@ const plainText = (url: string): DatabaseAddress & { kind: "url" } => ({
 
 const table = `static_migrations_draft_${drafts.database}`;
 
-type Guarantee = (connect: () => Database, url: string) => Promise<void>;
+type Guarantee = (connect: () => PostgresDatabase, url: string) => Promise<void>;
 
 const guarantees: Record<string, Guarantee> = {
   "any number of processes may migrate at once: each migration is applied by exactly one": async (
@@ -155,8 +160,8 @@ testWhen(postgresInstalled, "migrations on PostgreSQL", async (t) => {
   try {
     for (const [name, check] of Object.entries(guarantees)) {
       const url = await server.createDatabase();
-      const databases: Database[] = [];
-      const connect = (): Database => {
+      const databases: PostgresDatabase[] = [];
+      const connect = (): PostgresDatabase => {
         const database = connectDatabase(plainText(url), { maxConnections: 2, deadlineMs: 15_000 });
         databases.push(database);
         return database;

@@ -9,9 +9,9 @@ import { createBadgeStore } from "./badges.ts";
 import {
   assertTls,
   connectDatabase,
-  type Database,
   type DatabaseAddress,
-  type DatabaseOptions,
+  type PostgresDatabase,
+  type PostgresPoolOptions,
 } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 import { createExpiryStore } from "./expiry.ts";
@@ -22,7 +22,7 @@ import { createRateStore } from "./rates.ts";
 import { createSessionStore } from "./sessions.ts";
 import { createUsageStore } from "./usage.ts";
 
-export type { DatabaseAddress, DatabaseOptions, TlsMode } from "./database.ts";
+export type { DatabaseAddress, PostgresPoolOptions, TlsMode } from "./database.ts";
 
 export interface OpenStore {
   readonly store: Store;
@@ -35,7 +35,7 @@ export interface OpenStore {
 
 export async function openStore(
   address: DatabaseAddress,
-  options: DatabaseOptions,
+  options: PostgresPoolOptions,
 ): Promise<OpenStore> {
   const database = connectDatabase(address, options);
   try {
@@ -74,7 +74,7 @@ export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Pr
   }
 }
 
-function createStore(database: Database): Store {
+function createStore(database: PostgresDatabase): Store {
   const { sql, run } = database;
   return {
     ...createAccountStore(database),

@@ -4,12 +4,12 @@
  * agree.
  */
 import type { RateStore, SharedBucket } from "../domain/rate_limit.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 
 /** About 150 bytes each, with their indexes. Of more, the oldest are forgotten. */
 const maxBuckets = 1_000_000;
 
-export function createRateStore({ sql, run }: Database): RateStore {
+export function createRateStore({ sql, run }: PostgresDatabase): RateStore {
   return {
     takeRate: async (bucket, { kept, wider, most = maxBuckets }) => {
       const [burst, perSecond] = rateOf(bucket);

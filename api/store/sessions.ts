@@ -1,7 +1,7 @@
 /** Sessions of the console in SQL. */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { OpenSession, SessionStore } from "../domain/account_store.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 import { endSessions } from "./endings.ts";
 
 /** Of one account; the oldest makes room. A person has a few, and each leaves rows. */
@@ -16,7 +16,7 @@ interface SessionRow {
   readonly expires_at: Date;
 }
 
-export function createSessionStore({ sql, run, transact }: Database): SessionStore {
+export function createSessionStore({ sql, run, transact }: PostgresDatabase): SessionStore {
   return {
     openSession: ({ id, accountId, passwordHash, secretHash, expiresAtMs, atMs, actor }) =>
       transact(async (sql) => {
@@ -88,7 +88,7 @@ export function createSessionStore({ sql, run, transact }: Database): SessionSto
 }
 
 async function listSessions(
-  { sql, run }: Pick<Database, "sql" | "run">,
+  { sql, run }: Pick<PostgresDatabase, "sql" | "run">,
   accountId: AccountId,
   atMs: number,
 ): Promise<readonly OpenSession[]> {

@@ -14,7 +14,7 @@ const kinds: Readonly<Record<string, "file" | "folder">> = {
   "5": "folder",
 };
 
-interface Entry {
+interface ArchiveEntry {
   readonly path: string;
   readonly kind: "file" | "folder";
   readonly bytes: Uint8Array;
@@ -32,7 +32,7 @@ export async function unpack(archive: Blob, folder: string): Promise<void> {
  * Up to the first empty block. Long names, which take a second field or an entry of their own, are
  * not known here.
  */
-function* entriesOf(tar: Uint8Array): Generator<Entry> {
+function* entriesOf(tar: Uint8Array): Generator<ArchiveEntry> {
   for (let at = 0; at + blockBytes <= tar.length;) {
     const header = tar.subarray(at, at + blockBytes);
     if (header[0] === 0) return;

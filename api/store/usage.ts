@@ -15,7 +15,7 @@ import type {
 import { claimForKey } from "./key_leases.ts";
 import type { GrantedRow, LeaseCounts, LeaseRow } from "./lease_rows.ts";
 import { createUsageDays, notCountedApart } from "./usage_days.ts";
-import { arrayText, type Database, type Sql, type Transaction } from "./database.ts";
+import { arrayText, type PostgresDatabase, type Sql, type Transaction } from "./database.ts";
 
 interface UsageRow {
   readonly plan: string;
@@ -35,7 +35,7 @@ interface ReportedRow extends LeaseCounts {
   readonly day: string;
 }
 
-export function createUsageStore(database: Database): UsageStore {
+export function createUsageStore(database: PostgresDatabase): UsageStore {
   const { sql, run, transact, violatedConstraint } = database;
   return {
     ...createUsageDays(database),
@@ -97,7 +97,7 @@ export function createUsageStore(database: Database): UsageStore {
 
 /** A repetition of an earlier request, an unknown account, or nothing is left. */
 async function whyNotGranted(
-  { sql, run }: Database,
+  { sql, run }: PostgresDatabase,
   grant: LeaseGrant,
 ): ReturnType<UsageStore["grantLease"]> {
   const [earlier] = await run(sql<(GrantedRow & { relay_id: string })[]>`

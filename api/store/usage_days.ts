@@ -4,7 +4,7 @@
  */
 import { parseKeyId } from "../../proto/mod.ts";
 import type { UsageStore } from "../domain/deps.ts";
-import type { Database } from "./database.ts";
+import type { PostgresDatabase } from "./database.ts";
 
 /** In place of the key of everything that is not counted under one. */
 export const notCountedApart = "00000000-0000-0000-0000-000000000000";
@@ -18,7 +18,7 @@ interface DayRow {
   readonly cover: number;
 }
 
-export function createUsageDays({ sql, run }: Database): Pick<UsageStore, "readUsageDays"> {
+export function createUsageDays({ sql, run }: PostgresDatabase): Pick<UsageStore, "readUsageDays"> {
   return {
     readUsageDays: async (accountId, { from, to }, atMs) => {
       // As in the month: a lease that expired without a last report counts as used.

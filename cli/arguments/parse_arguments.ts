@@ -2,15 +2,15 @@
  * From words on the command line to a command and what it was given. Whatever is not on the
  * command's list is refused.
  */
-import { type Command, type FlagSpec, type Given, globalFlags } from "../command.ts";
+import { type Command, type FlagSpec, globalFlags, type ParsedArguments } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { nearest } from "./suggest.ts";
 
-export interface Parsed {
+export interface ParsedCommandLine {
   /** The command's words, as far as there were any: a group alone, or nothing, asks for help. */
   readonly words: readonly string[];
   readonly command: Command | undefined;
-  readonly given: Given;
+  readonly given: ParsedArguments;
   /** Names of arguments that carried a secret. */
   readonly exposed: readonly string[];
 }
@@ -22,7 +22,10 @@ export interface Parsed {
 const binaryId = /^-[\w-]{21}(\.[\w-]{22})*$/;
 
 /** Throws a `Failure` that says what is wrong and what was probably meant. */
-export function parseArguments(argv: readonly string[], commands: readonly Command[]): Parsed {
+export function parseArguments(
+  argv: readonly string[],
+  commands: readonly Command[],
+): ParsedCommandLine {
   const parser = new Parser(commands);
   let flagsEnded = false;
   for (const [index, token] of argv.entries()) {
@@ -90,7 +93,7 @@ class Parser {
     }
   }
 
-  finish(): Parsed {
+  finish(): ParsedCommandLine {
     const helps = this.#switches.has("help") || this.#switches.has("version");
     const command = this.#command;
     const missing = (command?.arguments ?? []).slice(this.#arguments).find((argument) =>

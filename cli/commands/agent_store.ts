@@ -70,14 +70,14 @@ export const changePassphrase: Command = {
   },
 };
 
-interface Opening {
+interface StoreAccess {
   readonly dataDir: string;
   readonly passphrase?: string | undefined;
 }
 
 async function opened(
   context: Context,
-  act: (options: Opening) => Promise<StoreReport>,
+  act: (options: StoreAccess) => Promise<StoreReport>,
 ): Promise<StoreReport> {
   const { dataDir } = await agentPlace(context);
   await endIdleHost(context);

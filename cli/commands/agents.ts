@@ -9,7 +9,7 @@ import {
   receiptsSettings,
   writePlace,
 } from "../agent_record.ts";
-import type { Command, Context, Given } from "../command.ts";
+import type { Command, Context, ParsedArguments } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { loadSdk } from "../later.ts";
 import { table } from "../output.ts";
@@ -126,7 +126,7 @@ async function assertFree(context: Context): Promise<void> {
 
 /** The same command, as another agent. */
 function actingAs(context: Context, name: string): Context {
-  const given: Given = {
+  const given: ParsedArguments = {
     ...context.given,
     value: (each) => each === "agent" ? name : context.given.value(each),
   };

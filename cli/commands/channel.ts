@@ -9,7 +9,7 @@ import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import type { Agent } from "../hosting.ts";
+import type { CommandAgent } from "../hosting.ts";
 import { confirm } from "../prompt.ts";
 import { waitUntil } from "../waiting.ts";
 
@@ -178,7 +178,7 @@ export const closeChannel: Command = {
 function isTaken(
   error: unknown,
   context: Context,
-  { channels }: Pick<Agent, "channels">,
+  { channels }: Pick<CommandAgent, "channels">,
 ): Failure | undefined {
   const name = nameOf(context);
   if (!(error instanceof Error) || Reflect.get(error, "code") !== "name_taken") return undefined;
@@ -218,7 +218,7 @@ export async function withChannel(
   await withAgent(context, async (client) => await act(await openChannel(context, client)));
 }
 
-type Opener = Pick<Agent, "enter">;
+type Opener = Pick<CommandAgent, "enter">;
 
 /** The channel as this agent left it. */
 export async function findChannel(context: Context, client: Opener): Promise<Channel> {

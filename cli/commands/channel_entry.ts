@@ -1,7 +1,7 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
 import { looksLikeJoinLink, parseChannelName, parseInviteToken, quoted } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import type { Agent } from "../hosting.ts";
+import type { CommandAgent } from "../hosting.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
@@ -14,7 +14,7 @@ import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { readTrust } from "../trust.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, openChannel } from "./channel.ts";
-import { type Link, prepareToJoin, readLink, type Way } from "./channel_link.ts";
+import { type ChannelLink, type LinkAccess, prepareToJoin, readLink } from "./channel_link.ts";
 
 const defaultJoinMs = 60_000;
 
@@ -191,14 +191,18 @@ export const joinChannel: Command = {
   },
 };
 
-interface Wanted {
+interface JoinArguments {
   readonly name: string;
   readonly token: string;
-  readonly link: Link | undefined;
+  readonly link: ChannelLink | undefined;
   readonly timeoutMs: number;
 }
 
-async function join(context: Context, wanted: Wanted, way: Way | undefined): Promise<void> {
+async function join(
+  context: Context,
+  wanted: JoinArguments,
+  way: LinkAccess | undefined,
+): Promise<void> {
   const { output, platform } = context;
   await withAgent(context, async (manager) => {
     const joining = joinOrExplain(context, manager, wanted);
@@ -255,13 +259,16 @@ function channelOf(token: string): string {
   }
 }
 
-interface Shown {
+interface ShownInvite {
   readonly token: string;
   readonly name: string;
   readonly expiresInMs: number;
 }
 
-async function showToken(context: Context, { token, name, expiresInMs }: Shown): Promise<void> {
+async function showToken(
+  context: Context,
+  { token, name, expiresInMs }: ShownInvite,
+): Promise<void> {
   const { platform, output } = context;
   const expires_at = isoTime(platform.nowMs() + expiresInMs);
   const guest = agentName(context) === "bob" ? "alice" : "bob";
@@ -276,7 +283,7 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
 
 async function showLink(
   context: Context,
-  { link, name, expiresInMs, guest }: Omit<Shown, "token"> & {
+  { link, name, expiresInMs, guest }: Omit<ShownInvite, "token"> & {
     readonly link: string;
     readonly guest: boolean;
   },
@@ -295,7 +302,7 @@ async function showLink(
   );
 }
 
-interface LettingIn {
+interface InviteWait {
   readonly channel: Channel;
   readonly joined: () => ChannelMember[];
   readonly uses: number;
@@ -305,7 +312,7 @@ interface LettingIn {
 /** Tells of everybody who joins, until the invite is used up or has expired. */
 async function letIn(
   context: Context,
-  { channel, joined, uses, waitMs }: LettingIn,
+  { channel, joined, uses, waitMs }: InviteWait,
 ): Promise<void> {
   const { platform, output } = context;
   const deadlineMs = platform.nowMs() + waitMs;
@@ -341,9 +348,9 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
 
 async function joinOrExplain(
   context: Context,
-  manager: Agent,
-  { name, token, link, timeoutMs }: Wanted,
-): ReturnType<Agent["enter"]> {
+  manager: CommandAgent,
+  { name, token, link, timeoutMs }: JoinArguments,
+): ReturnType<CommandAgent["enter"]> {
   try {
     const how = { timeoutMs, from: context.given.value("from") };
     if (link !== undefined) return await manager.enter("joinLink", { link: link.text, ...how });

@@ -2,8 +2,8 @@
 import { parseJoinLink } from "../../proto/mod.ts";
 import { withAgent } from "../agent.ts";
 import {
+  type AgentFolder,
   agentName,
-  type AgentPlace,
   findPlace,
   type Guest,
   isSpent,
@@ -17,7 +17,7 @@ import { readSettings } from "../service/settings.ts";
 import { endIdleHost } from "./host.ts";
 
 /** The parts of a link that a command needs; the SDK reads the rest. */
-export interface Link {
+export interface ChannelLink {
   readonly text: string;
   readonly channel: string;
   readonly channelId: string;
@@ -26,7 +26,7 @@ export interface Link {
 }
 
 /** Throws for what is no link, without showing any of it. */
-export function readLink(text: string): Link {
+export function readLink(text: string): ChannelLink {
   try {
     const { invite, apiUrl, pass } = parseJoinLink(text);
     return {
@@ -46,7 +46,7 @@ export function readLink(text: string): Link {
 }
 
 /** One way in by a link. */
-export interface Way {
+export interface LinkAccess {
   /** The link whose pass the agent connects with; undefined for the user's own key. */
   readonly pass: string | undefined;
   /** To be called when it is in. */
@@ -64,7 +64,10 @@ const asBefore = (): Promise<void> => Promise.resolve();
  * its pass for as long as it is good and has messages left: anybody can make a link that names this
  * channel.
  */
-export async function prepareToJoin(context: Context, link: Link): Promise<readonly Way[]> {
+export async function prepareToJoin(
+  context: Context,
+  link: ChannelLink,
+): Promise<readonly LinkAccess[]> {
   const known = await findPlace(context);
   if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) {
     return [{ pass: undefined, joined: asBefore }];
@@ -93,11 +96,11 @@ export async function prepareToJoin(context: Context, link: Link): Promise<reado
 }
 
 interface Replacement {
-  readonly place: AgentPlace;
+  readonly place: AgentFolder;
   /** As it was so far. */
   readonly guest: Guest;
-  readonly link: Link;
-  readonly way: Way;
+  readonly link: ChannelLink;
+  readonly way: LinkAccess;
 }
 
 /**
@@ -107,7 +110,7 @@ interface Replacement {
 async function replaceLink(
   context: Context,
   { place, guest, link, way }: Replacement,
-): Promise<readonly Way[]> {
+): Promise<readonly LinkAccess[]> {
   const state = guest.joined ? "in" : await lookWhetherIn(context, guest);
   if (state === "in") {
     if (!guest.joined) await writeGuest(context, place, { ...guest, joined: true });
@@ -145,7 +148,7 @@ async function lookWhetherIn(context: Context, guest: Guest): Promise<"in" | "ou
   }
 }
 
-async function writeGuest(context: Context, place: AgentPlace, guest: Guest): Promise<void> {
+async function writeGuest(context: Context, place: AgentFolder, guest: Guest): Promise<void> {
   await writePlace(context, { ...place, guest });
 }
 

@@ -63,7 +63,7 @@ export const onMessage: Command = {
   },
 };
 
-interface Handling {
+interface HandlingOptions {
   readonly concurrency: number;
   readonly tries: number;
 }
@@ -71,7 +71,7 @@ interface Handling {
 async function handleAll(
   context: Context,
   channel: Channel,
-  { concurrency, tries }: Handling,
+  { concurrency, tries }: HandlingOptions,
 ): Promise<void> {
   const { platform: { interrupted: signal }, given } = context;
   const failure = new AbortController();

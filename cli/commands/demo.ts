@@ -9,7 +9,7 @@ import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { width } from "../wrapping.ts";
-import { RelayView, type Sight } from "./demo_relay_view.ts";
+import { type ObservedRequest, RelayView } from "./demo_relay_view.ts";
 import {
   readSettings,
   requireKey,
@@ -45,13 +45,13 @@ export const demo: Command = {
   },
 };
 
-interface Stage {
+interface DemoSetup {
   readonly settings: Settings;
   readonly apiKey: string;
   readonly folder: string;
 }
 
-async function perform(context: Context, { settings, apiKey, folder }: Stage): Promise<void> {
+async function perform(context: Context, { settings, apiKey, folder }: DemoSetup): Promise<void> {
   const { StaticClient } = await loadSdk();
   const { platform, output } = context;
   const view = [new RelayView(), new RelayView()] as const;
@@ -74,7 +74,7 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
   });
   await using _alice = alice;
   await using _bob = bob;
-  const stage = new Play(context, view);
+  const stage = new DemoScreen(context, view);
   await stage.open();
   const name = `demo/${encodeHex(platform.randomBytes(4))}/talk`;
   try {
@@ -100,13 +100,13 @@ async function both(
   return await Promise.all(connecting);
 }
 
-interface Cast {
+interface DemoCast {
   readonly alice: StaticClient;
   readonly bob: StaticClient;
   readonly name: string;
 }
 
-async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
+async function act(stage: DemoScreen, { alice, bob, name }: DemoCast): Promise<void> {
   const channel = await alice.createChannel(name);
   await stage.show("alice creates a channel");
   const welcome = await channel.addMember(await bob.generateKeyPackage());
@@ -129,10 +129,10 @@ async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
 }
 
 /** Two columns, step by step. */
-class Play {
+class DemoScreen {
   readonly #context: Context;
   readonly #views: readonly RelayView[];
-  readonly #steps: { readonly members: string; readonly relay: readonly Sight[] }[] = [];
+  readonly #steps: { readonly members: string; readonly relay: readonly ObservedRequest[] }[] = [];
 
   constructor(context: Context, views: readonly RelayView[]) {
     this.#context = context;

@@ -5,7 +5,7 @@
 import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
 import { encodeHex } from "../texts/channel_texts.ts";
 
-export interface Sight {
+export interface ObservedRequest {
   readonly text: string;
   /** The end of the ciphertext, in hexadecimal. */
   readonly bytes?: string;
@@ -18,7 +18,7 @@ export class RelayView {
     cellBytes: limits.cellBytes,
     maxEnvelopeBytes: limits.envelopeBytes,
   });
-  #sights: Sight[] = [];
+  #sights: ObservedRequest[] = [];
 
   readonly tap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received"): void => {
     if (direction === "received") return;
@@ -38,7 +38,7 @@ export class RelayView {
   }
 
   /** Returns what was seen since the last call. */
-  take(): Sight[] {
+  take(): ObservedRequest[] {
     const sights = this.#sights;
     this.#sights = [];
     return sights;
@@ -46,7 +46,7 @@ export class RelayView {
 }
 
 /** Requests about channels; requests about the session itself are left out. */
-function describe({ operation, body }: ClientEnvelope): Sight | undefined {
+function describe({ operation, body }: ClientEnvelope): ObservedRequest | undefined {
   switch (operation) {
     case "CreateChannel":
       return { text: `CreateChannel ${body.name}` };

@@ -2,7 +2,7 @@
  * `doctor`: looks at everything that a channel needs, and says what to do about what is not well.
  */
 import { agentFlag } from "../agent.ts";
-import { checks, type Finding, runCheck } from "./doctor_checks.ts";
+import { type CheckResult, checks, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
 import { type Colour, framed, withCommands } from "../output.ts";
@@ -11,7 +11,7 @@ import { readSettings } from "../service/settings.ts";
 import { withBlanks } from "../wrapping.ts";
 
 const marks: Readonly<
-  Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>
+  Record<CheckResult["state"], { readonly mark: string; readonly colour: Colour }>
 > = {
   ok: { mark: "✓", colour: "green" },
   warning: { mark: "!", colour: "yellow" },
@@ -33,7 +33,7 @@ export const doctor: Command = {
       throw new Failure("invalid_request", message, { exit: "unhealthy", advice });
     });
     const width = Math.max(...checks.map(({ name }) => name.length));
-    const findings: (Finding & { readonly name: string })[] = [];
+    const findings: (CheckResult & { readonly name: string })[] = [];
     for (const check of checks) {
       const broken = findings.filter(({ state }) => state === "fault" || state === "skipped").map((
         { name },

@@ -21,7 +21,7 @@ import { reasonOf } from "../disk.ts";
 import { requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { grouped, span, utc } from "../texts/amounts.ts";
 
-export interface Finding {
+export interface CheckResult {
   /** Skipped: it needs something that an earlier check found broken. */
   readonly state: "ok" | "warning" | "fault" | "skipped";
   readonly text: string;
@@ -33,7 +33,7 @@ export interface Check {
   readonly name: string;
   /** Checks without which this one can only fail as well. */
   readonly needs?: readonly string[];
-  readonly run: (context: Context, settings: Settings) => Promise<Finding>;
+  readonly run: (context: Context, settings: Settings) => Promise<CheckResult>;
 }
 
 const dayMs = 86_400_000;
@@ -42,9 +42,9 @@ const quotaWarn = 0.9;
 const relayTimeoutMs = 5_000;
 const relayAdvice = "Check --relay-url or STATIC_RELAY_URL";
 
-const ok = (text: string): Finding => ({ state: "ok", text });
-const warning = (text: string, advice: string): Finding => ({ state: "warning", text, advice });
-const fault = (text: string, advice: string): Finding => ({ state: "fault", text, advice });
+const ok = (text: string): CheckResult => ({ state: "ok", text });
+const warning = (text: string, advice: string): CheckResult => ({ state: "warning", text, advice });
+const fault = (text: string, advice: string): CheckResult => ({ state: "fault", text, advice });
 
 export const checks: readonly Check[] = [
   { name: "Credentials", run: checkCredentials },
@@ -71,7 +71,7 @@ export async function runCheck(
     readonly settings: Settings;
     readonly broken: readonly string[];
   },
-): Promise<Finding> {
+): Promise<CheckResult> {
   const missing = check.needs?.find((name) => broken.includes(name));
   if (missing !== undefined) {
     return { state: "skipped", text: `not checked, because of: ${missing}` };
@@ -84,7 +84,7 @@ export async function runCheck(
   }
 }
 
-async function checkCredentials({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkCredentials({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const apiKey = requireKey(settings);
   const prefix = `${apiKey.slice(0, 16)}…`;
   if (settings.key?.from !== "file") {
@@ -101,7 +101,7 @@ async function checkCredentials({ platform }: Context, settings: Settings): Prom
   return ok(`${prefix} from ${path}`);
 }
 
-async function checkApi({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkApi({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const startMs = platform.nowMs();
   const status = await openApi(platform, settings)(readHealth);
   if (status !== "ok") {
@@ -110,13 +110,13 @@ async function checkApi({ platform }: Context, settings: Settings): Promise<Find
   return ok(`${settings.apiUrl} answers in ${platform.nowMs() - startMs} ms`);
 }
 
-async function checkKey({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkKey({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   return ok(`accepted: account ${claims.accountId}, plan ${claims.plan}`);
 }
 
 /** Agents of one account know each other by the badges that the service gives them. */
-async function checkBadges({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkBadges({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const [ask, apiKey] = [openApi(platform, settings), requireKey(settings)];
   const issuer = await unless("not_found", ask(readServiceIssuer));
   if (issuer === undefined) return { state: "skipped", text: "this service issues none" };
@@ -143,7 +143,7 @@ async function unless<T>(code: string, work: Promise<T>): Promise<T | undefined>
  * Tokens and certificates are good for a time, so a clock that is far off makes them look expired
  * or not yet valid.
  */
-async function checkClock({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkClock({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   const offMs = platform.nowMs() - claims.issuedAtMs;
   const text = `${span(offMs)} ${offMs < 0 ? "behind" : "ahead of"} the API's`;
@@ -152,7 +152,7 @@ async function checkClock({ platform }: Context, settings: Settings): Promise<Fi
   return Math.abs(offMs) > clockWarnMs ? warning(text, advice) : ok("agrees with the API's");
 }
 
-async function checkQuota({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkQuota({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const apiKey = requireKey(settings);
   const { messages, period } = await openApi(platform, settings)((api) => readUsage(api, apiKey));
   const { used, limit } = messages;
@@ -164,7 +164,7 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
 }
 
 /** One relay of several that is not well is a warning: agents go to the others. */
-async function checkRelay(context: Context, settings: Settings): Promise<Finding> {
+async function checkRelay(context: Context, settings: Settings): Promise<CheckResult> {
   const addresses = tcpAddressesOf(requireRelay(settings));
   const findings = await Promise.all(
     addresses.map((address) => checkOneRelay(context, settings, address)),
@@ -186,7 +186,7 @@ async function checkOneRelay(
   { platform }: Context,
   settings: Settings,
   { url, guessed }: TcpAddress,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const startMs = platform.nowMs();
   const access = openAccess(platform, {
     url,
@@ -222,7 +222,7 @@ async function checkOneRelay(
   );
 }
 
-async function checkCertificate({ platform }: Context, settings: Settings): Promise<Finding> {
+async function checkCertificate({ platform }: Context, settings: Settings): Promise<CheckResult> {
   const addresses = tcpAddressesOf(requireRelay(settings));
   const inspect = (address: TcpAddress): Promise<SeenCertificate | undefined> =>
     platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
@@ -258,7 +258,7 @@ function relayAuthorities({ caCerts, relayCaCerts }: Settings): readonly string[
 }
 
 /** With an agent made for this, so that one that is running elsewhere is not disturbed. */
-async function checkSession(context: Context, settings: Settings): Promise<Finding> {
+async function checkSession(context: Context, settings: Settings): Promise<CheckResult> {
   const { platform } = context;
   const dataDir = await platform.files.makeTemporaryFolder();
   try {
@@ -283,12 +283,12 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
 }
 
 /** Post-quantum keys work with both. The portable one does not promise constant time. */
-async function checkMlKem(): Promise<Finding> {
+async function checkMlKem(): Promise<CheckResult> {
   const { mlKemInUse } = await loadSdk();
   return ok(await mlKemInUse() === "runtime" ? "the runtime's" : "portable");
 }
 
-async function checkDataFolder(context: Context): Promise<Finding> {
+async function checkDataFolder(context: Context): Promise<CheckResult> {
   const { files, folders } = context.platform;
   const agent = agentName(context);
   try {

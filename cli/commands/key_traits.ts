@@ -2,9 +2,9 @@
  * Properties of a key beyond its name, from flags and for people. The API decides what makes sense
  * together.
  */
-import type { ApiKeyTraits } from "../../proto/mod.ts";
+import type { ApiKeyOptions } from "../../proto/mod.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
-import type { FlagSpec, Given } from "../command.ts";
+import type { FlagSpec, ParsedArguments } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { grouped, isoTime, utc } from "../texts/amounts.ts";
 
@@ -29,7 +29,7 @@ export const traitFlags: readonly FlagSpec[] = [
   { name: "limit", value: "MESSAGES", summary: "its limit of messages per month" },
 ];
 
-export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
+export function readTraits(given: ParsedArguments, nowMs: number): ApiKeyOptions {
   const [kind, scope, channels, channelId, expires, limit] = traitFlags.map(({ name }) =>
     given.value(name)
   );
@@ -57,7 +57,7 @@ function parseChannels(text: string): { pattern: string; allow: string[] } {
 }
 
 /** Undefined for a plain key. */
-export function describeTraits(traits: ApiKeyTraits): string | undefined {
+export function describeTraits(traits: ApiKeyOptions): string | undefined {
   const { kind, scopes, channels = [], channel_id, expires_at, message_limit } = traits;
   const parts = [
     kind,

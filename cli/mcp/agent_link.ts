@@ -8,13 +8,13 @@ import { afterRefusal, connectAgent } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
 import { nearest } from "../arguments/suggest.ts";
 import type { Context } from "../command.ts";
-import type { Agent } from "../hosting.ts";
-import { type Refusal, refused } from "./refusal.ts";
+import type { CommandAgent } from "../hosting.ts";
+import { refused, type ToolRefusal } from "./refusal.ts";
 
 export class AgentLink {
   readonly #context: Context;
   readonly #channels = new Map<string, Channel>();
-  #agent: Promise<Agent> | undefined;
+  #agent: Promise<CommandAgent> | undefined;
   /** Of a guest, the link whose pass it uses. */
   #guestLink: string | undefined;
 
@@ -23,7 +23,7 @@ export class AgentLink {
   }
 
   /** Throws why it cannot be had; the next call tries again. */
-  async agent(): Promise<Agent> {
+  async agent(): Promise<CommandAgent> {
     this.#agent ??= this.#connect();
     try {
       return await this.#agent;
@@ -33,7 +33,7 @@ export class AgentLink {
     }
   }
 
-  async #connect(): Promise<Agent> {
+  async #connect(): Promise<CommandAgent> {
     this.#guestLink = (await findPlace(this.#context))?.guest?.link;
     return await connectAgent(this.#context, this.#guestLink);
   }
@@ -66,7 +66,7 @@ export class AgentLink {
   }
 }
 
-function notIn(name: string, channels: readonly string[]): Refusal {
+function notIn(name: string, channels: readonly string[]): ToolRefusal {
   const meant = nearest(name, channels);
   const all = channels.length === 0 ? "It is in none" : `Its channels: ${channels.join(", ")}`;
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;

@@ -23,7 +23,7 @@ export interface AnsweringParts {
 /** Each is a file: a member must not fill the disk with them. */
 const maxInvites = 10;
 
-export class Answering {
+export class ToolAnswers {
   readonly #parts: AnsweringParts;
 
   constructor(parts: AnsweringParts) {

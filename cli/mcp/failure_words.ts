@@ -7,7 +7,7 @@ import { type ErrorCode, failureInWords } from "../../proto/mod.ts";
 import { Failure } from "../failure.ts";
 import { withCommands } from "../output.ts";
 import { withBlanks } from "../wrapping.ts";
-import { Refusal } from "./refusal.ts";
+import { ToolRefusal } from "./refusal.ts";
 
 export interface FailureWordsOptions {
   /** How the user started this program. */
@@ -29,7 +29,7 @@ export class FailureWords {
   }
 
   #wordsOf(error: unknown): string {
-    if (error instanceof Refusal) return error.message;
+    if (error instanceof ToolRefusal) return error.message;
     const said = failureInWords(error);
     // A failure of this program that only repeats the SDK has no words of its own.
     const isOwn = error instanceof Failure && Object(error.cause).message !== error.message;

@@ -11,23 +11,23 @@ import type {
   Sendable,
   Serving,
 } from "../../sdk/mod.ts";
-import type { Said, Waiting } from "./message_view.ts";
+import type { RequestToAnswer, ShownMessage } from "./message_view.ts";
 
-export interface Given {
+export interface GivenMessage {
   readonly channel: string;
-  readonly message: Said;
+  readonly message: ShownMessage;
   /** It is done with. Of a request there is nothing to acknowledge: it waits for its reply. */
   readonly ack: () => Promise<void>;
   /** It was not read: it comes again, before others. */
   readonly back: () => void;
-  readonly request?: Waiting;
+  readonly request?: RequestToAnswer;
 }
 
 /**
  * Decides about a sender's message. One that holds a message has it on disk. For a request, throws
  * to the requester.
  */
-export type Judge = (
+export type MessageJudge = (
   channel: Channel,
   message: Envelope,
   isRequest: boolean,
@@ -36,7 +36,7 @@ export type Judge = (
 export interface FeedParts {
   readonly channel: Channel;
   readonly reader: string;
-  readonly judge: Judge;
+  readonly judge: MessageJudge;
   /** Resolves with the reply. Throws at once when it cannot be asked. */
   readonly ask: (request: IncomingRequest) => Promise<Sendable>;
 }
@@ -48,7 +48,7 @@ const maxRequests = 256;
 
 export class Feed {
   readonly #parts: FeedParts;
-  readonly #ready: Given[] = [];
+  readonly #ready: GivenMessage[] = [];
   #reader: EnvelopeReader | undefined;
   #serving: Serving | undefined;
   #isWanted = false;
@@ -97,7 +97,7 @@ export class Feed {
     void reader?.return?.();
   }
 
-  take(count: number): Given[] {
+  take(count: number): GivenMessage[] {
     return this.#ready.splice(0, count);
   }
 
@@ -141,8 +141,8 @@ export class Feed {
     return await reply;
   }
 
-  #put(item: Omit<Given, "channel" | "back">): void {
-    const given: Given = {
+  #put(item: Omit<GivenMessage, "channel" | "back">): void {
+    const given: GivenMessage = {
       ...item,
       channel: this.channel.name,
       back: () => void this.#ready.unshift(given),

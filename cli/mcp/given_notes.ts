@@ -3,24 +3,24 @@
  * session, which may have handled them or not; a note on disk lets it say so. It is a hint: a note
  * that is lost costs nothing but the hint.
  */
-import type { Files } from "../platform/platform.ts";
-import type { Given } from "./feed.ts";
+import type { UserFiles } from "../platform/platform.ts";
+import type { GivenMessage } from "./feed.ts";
 
 /** More than one session can have at a time. */
 const maxNotes = 200;
 
 export class GivenNotes {
-  readonly #files: Files;
+  readonly #files: UserFiles;
   readonly #path: string;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(files: Files, folder: string, reader: string) {
+  constructor(files: UserFiles, folder: string, reader: string) {
     this.#files = files;
     this.#path = files.join(folder, `given-${reader}.json`);
   }
 
   /** Notes them. Returns those that were noted before. */
-  async give(items: readonly Given[]): Promise<ReadonlySet<Given>> {
+  async give(items: readonly GivenMessage[]): Promise<ReadonlySet<GivenMessage>> {
     const messages = items.filter(isMessage);
     if (messages.length === 0) return new Set();
     return await this.#inTurn(async () => {
@@ -30,7 +30,7 @@ export class GivenNotes {
     });
   }
 
-  async forget(items: readonly Given[]): Promise<void> {
+  async forget(items: readonly GivenMessage[]): Promise<void> {
     const gone = new Set(items.filter(isMessage).map(keyOf));
     if (gone.size === 0) return;
     await this.#inTurn(async () =>
@@ -60,11 +60,11 @@ export class GivenNotes {
 }
 
 /** Of a request, the agent itself counts the attempts. */
-function isMessage({ request }: Given): boolean {
+function isMessage({ request }: GivenMessage): boolean {
   return request === undefined;
 }
 
 /** Senders choose the ids of their messages. */
-function keyOf({ channel, message: { id, sender } }: Given): string {
+function keyOf({ channel, message: { id, sender } }: GivenMessage): string {
   return `${channel} ${sender.agentId} ${id}`;
 }

@@ -4,13 +4,13 @@
  */
 import type { Trust } from "../../proto/mod.ts";
 import { decodeBase64, encodeBase64 } from "../texts/channel_texts.ts";
-import type { Files } from "../platform/platform.ts";
-import type { Given } from "./feed.ts";
-import type { Said, SaidBy } from "./message_view.ts";
+import type { UserFiles } from "../platform/platform.ts";
+import type { GivenMessage } from "./feed.ts";
+import type { ShownMessage, ShownSender } from "./message_view.ts";
 
 export interface HeldMessage {
   readonly channel: string;
-  readonly message: Said;
+  readonly message: ShownMessage;
 }
 
 /**
@@ -25,12 +25,12 @@ const idForm = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/;
 const [maxHeld, maxHeldOfOne] = [1000, 100];
 
 export class HeldMessages {
-  readonly #files: Files;
+  readonly #files: UserFiles;
   readonly #held: string;
   readonly #released: string;
   readonly #dropped: string;
 
-  constructor(files: Files, folder: string) {
+  constructor(files: UserFiles, folder: string) {
     this.#files = files;
     this.#held = files.join(folder, "held");
     this.#released = files.join(folder, "released");
@@ -38,7 +38,7 @@ export class HeldMessages {
   }
 
   /** The first of an id stays: a person may have looked at it. */
-  async hold(channel: string, message: Said): Promise<void> {
+  async hold(channel: string, message: ShownMessage): Promise<void> {
     const names = await this.#files.list(this.#held);
     const name = `${heldId(message)}.json`;
     const ofOne = names.filter((each) => each.startsWith(`${message.sender.agentId}.`)).length;
@@ -87,7 +87,7 @@ export class HeldMessages {
     return await this.#read(this.#dropped);
   }
 
-  async toldDropped(message: Said): Promise<void> {
+  async toldDropped(message: ShownMessage): Promise<void> {
     await this.#files.remove(this.#files.join(this.#dropped, `${heldId(message)}.json`));
   }
 
@@ -95,7 +95,7 @@ export class HeldMessages {
    * For a session, with its senders as the user knows them by now; it is gone when the session is
    * done with it.
    */
-  async released(trust: () => Promise<Trust>, nowMs: number): Promise<Given[]> {
+  async released(trust: () => Promise<Trust>, nowMs: number): Promise<GivenMessage[]> {
     const messages = await this.#read(this.#released);
     if (messages.length === 0) return [];
     const known = await trust();
@@ -126,10 +126,10 @@ export class HeldMessages {
  * and a badge may have ended.
  */
 export function recognisedNow(
-  { attested, badgeExpired, ...sender }: SaidBy,
+  { attested, badgeExpired, ...sender }: ShownSender,
   { names, domains, mailDomains }: Trust,
   nowMs: number,
-): SaidBy {
+): ShownSender {
   const word = attested ?? badgeExpired;
   const isBelieved = word !== undefined &&
     (word.how === "domain" ? domains.has(word.domain) : mailDomains.has(word.domain));
@@ -142,7 +142,7 @@ export function recognisedNow(
 }
 
 /** The name of a held message for a person. */
-export function heldId({ id, sender }: Said): string {
+export function heldId({ id, sender }: ShownMessage): string {
   return `${sender.agentId}.${id}`;
 }
 

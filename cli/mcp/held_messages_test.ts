@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { nobodyKnown, parseAgentId, parseTrust, type Trust } from "../../proto/mod.ts";
 import { recognisedNow } from "./held_messages.ts";
-import type { SaidBy } from "./message_view.ts";
+import type { ShownSender } from "./message_view.ts";
 
 Deno.test("the sender of a held message is told as the user knows it when it is released", () => {
   const agentId = parseAgentId("a".repeat(22));
   const word = { domain: "acme.com", name: "deploy-bot", untilMs: 1_000, how: "domain" } as const;
-  const sender: SaidBy = {
+  const sender: ShownSender = {
     agentId,
     identity: "x",
     keyUnchanged: true,

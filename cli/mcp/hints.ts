@@ -54,7 +54,7 @@ export class Hints {
   }
 
   async #look(name: string, signal: AbortSignal): Promise<void> {
-    const told = new Quietly(() => this.#parts.tell(name), this.#parts.deadline, signal);
+    const told = new HintThrottle(() => this.#parts.tell(name), this.#parts.deadline, signal);
     for (let tries = 0; !signal.aborted; tries++) {
       try {
         const [channel, agentId] = await Promise.all([
@@ -83,7 +83,7 @@ function isFor({ kind, to, sender }: Envelope, agentId: string): boolean {
 }
 
 /** At once, and then no more than once in a while. */
-class Quietly {
+class HintThrottle {
   readonly #act: () => void;
   readonly #deadline: (ms: number) => AbortSignal;
   readonly #signal: AbortSignal;

@@ -6,18 +6,18 @@
  * another one on the same reader.
  */
 import { type Channel, type IncomingRequest, RemoteError, type Sendable } from "../../sdk/mod.ts";
-import { Feed, type Given, type Judge } from "./feed.ts";
+import { Feed, type GivenMessage, type MessageJudge } from "./feed.ts";
 import type { GivenNotes } from "./given_notes.ts";
 import type { ReceiptView, SessionReceipts } from "./receipts.ts";
 
-export interface InboxParts {
+export interface ModelInboxParts {
   /** The durable reader. */
   readonly reader: string;
   readonly channels: (names: readonly string[] | undefined) => Promise<readonly Channel[]>;
   readonly deadline: (ms: number) => AbortSignal;
-  readonly judge: Judge;
+  readonly judge: MessageJudge;
   /** Messages that were held, and that a person has released. */
-  readonly released: () => Promise<readonly Given[]>;
+  readonly released: () => Promise<readonly GivenMessage[]>;
   readonly notes: Pick<GivenNotes, "give" | "forget">;
   readonly receipts: Pick<SessionReceipts, "coming" | "news" | "told">;
 }
@@ -25,7 +25,7 @@ export interface InboxParts {
 /** The client's id of a call. */
 export type CallId = string | number;
 
-export interface Question {
+export interface InboxRequest {
   readonly call: CallId;
   readonly channels?: readonly string[] | undefined;
   readonly timeoutMs: number;
@@ -33,10 +33,10 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-export interface Batch {
-  readonly items: readonly Given[];
+export interface InboxBatch {
+  readonly items: readonly GivenMessage[];
   /** Those that an earlier session was given, and did not come back for. */
-  readonly again: ReadonlySet<Given>;
+  readonly again: ReadonlySet<GivenMessage>;
   readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
   readonly receipts: readonly ReceiptView[];
 }
@@ -48,20 +48,20 @@ const maxPendingOfOne = 16;
 const lingerMs = 50;
 
 export class Inbox {
-  readonly #parts: InboxParts;
+  readonly #parts: ModelInboxParts;
   readonly #feeds = new Map<string, Feed>();
   /** Requests that wait for their reply, by id. */
-  readonly #pending = new Map<string, Asked>();
+  readonly #pending = new Map<string, UnansweredRequest>();
   /** By call, until the client asks again. */
-  readonly #answers = new Map<CallId, Answer>();
+  readonly #answers = new Map<CallId, InboxAnswer>();
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: InboxParts) {
+  constructor(parts: ModelInboxParts) {
     this.#parts = parts;
   }
 
   /** One question at a time; the next one waits for its turn. Throws the signal's reason. */
-  wait(question: Question): Promise<Batch> {
+  wait(question: InboxRequest): Promise<InboxBatch> {
     // Those that are not sent yet are of questions that were asked at the same time: they prove
     // nothing.
     const read = [...this.#answers].filter(([, { isSent }]) => isSent);
@@ -99,7 +99,7 @@ export class Inbox {
     return asked !== undefined;
   }
 
-  async #wait(question: Question): Promise<Batch> {
+  async #wait(question: InboxRequest): Promise<InboxBatch> {
     const { channels: names, timeoutMs, maxMessages, signal } = question;
     signal.throwIfAborted();
     const released = (await this.#parts.released()).filter((each) => !this.#isOut(each)).slice(
@@ -125,9 +125,9 @@ export class Inbox {
     }
     // A client that has given up hears nothing of it: what came is given to the next question.
     signal.throwIfAborted();
-    const isWaiting = ({ message, request }: Given): boolean =>
+    const isWaiting = ({ message, request }: GivenMessage): boolean =>
       request === undefined || this.#pending.has(message.id);
-    const items: Given[] = [];
+    const items: GivenMessage[] = [];
     for (const feed of feeds) {
       items.push(...feed.take(maxMessages - items.length).filter(isWaiting));
     }
@@ -160,10 +160,10 @@ export class Inbox {
   }
 
   async #give(
-    { call, signal }: Question,
-    items: readonly Given[],
-    problems: Batch["problems"] = [],
-  ): Promise<Batch> {
+    { call, signal }: InboxRequest,
+    items: readonly GivenMessage[],
+    problems: InboxBatch["problems"] = [],
+  ): Promise<InboxBatch> {
     const receipts = await this.#news();
     if (items.length > 0 || receipts.length > 0) {
       this.#answers.set(call, { items, receipts, isSent: false });
@@ -175,7 +175,7 @@ export class Inbox {
   }
 
   /** An answer has it that nobody has come back for yet. */
-  #isOut({ message }: Given): boolean {
+  #isOut({ message }: GivenMessage): boolean {
     const { id, sender: { agentId } } = message;
     return [...this.#answers.values()].some(({ items }) =>
       items.some((each) => each.message.id === id && each.message.sender.agentId === agentId)
@@ -183,7 +183,7 @@ export class Inbox {
   }
 
   /** One that cannot be acknowledged because the host has just died comes again. */
-  async #acknowledge(items: readonly Given[]): Promise<void> {
+  async #acknowledge(items: readonly GivenMessage[]): Promise<void> {
     await Promise.allSettled(items.map(({ ack }) => ack()));
     await this.#parts.notes.forget(items);
   }
@@ -224,13 +224,13 @@ export class Inbox {
   }
 }
 
-interface Answer {
-  readonly items: readonly Given[];
+interface InboxAnswer {
+  readonly items: readonly GivenMessage[];
   readonly receipts: readonly ReceiptView[];
   isSent: boolean;
 }
 
-interface Asked {
+interface UnansweredRequest {
   readonly sender: string;
   readonly settle: (value: Sendable | RemoteError) => void;
 }

@@ -1,14 +1,14 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { files } from "../platform/files.ts";
-import type { Given } from "./feed.ts";
+import type { GivenMessage } from "./feed.ts";
 import { GivenNotes } from "./given_notes.ts";
-import { Inbox, type InboxParts, type Question } from "./inbox.ts";
+import { Inbox, type InboxRequest, type ModelInboxParts } from "./inbox.ts";
 import { SessionReceipts } from "./receipts.ts";
 
 // cast: nothing else of it is read
-const said = { id: "1", sender: { agentId: "alice" } } as Given["message"];
+const said = { id: "1", sender: { agentId: "alice" } } as GivenMessage["message"];
 
-function createGiven(): Given & { backs: number } {
+function createGiven(): GivenMessage & { backs: number } {
   const given = {
     channel: "acme/ops/deploy",
     message: said,
@@ -19,11 +19,11 @@ function createGiven(): Given & { backs: number } {
   return given;
 }
 
-function createInbox(given: Given, notes: InboxParts["notes"]): Inbox {
+function createInbox(given: GivenMessage, notes: ModelInboxParts["notes"]): Inbox {
   const unused = (): never => {
     throw new Error("not in these tests");
   };
-  const released = (): Promise<Given[]> => Promise.resolve([given]);
+  const released = (): Promise<GivenMessage[]> => Promise.resolve([given]);
   return new Inbox({
     reader: "mcp",
     channels: unused,
@@ -35,13 +35,13 @@ function createInbox(given: Given, notes: InboxParts["notes"]): Inbox {
   });
 }
 
-function questionOf(call: number, signal = new AbortController().signal): Question {
+function questionOf(call: number, signal = new AbortController().signal): InboxRequest {
   return { call, signal, timeoutMs: 0, maxMessages: 10 };
 }
 
 Deno.test("an answer that is given up while it is noted comes again with the next question", async () => {
   const [given, over] = [createGiven(), new AbortController()];
-  const give = (): Promise<Set<Given>> => {
+  const give = (): Promise<Set<GivenMessage>> => {
     over.abort();
     return Promise.resolve(new Set());
   };

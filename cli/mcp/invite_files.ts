@@ -4,7 +4,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import type { Files } from "../platform/platform.ts";
+import type { UserFiles } from "../platform/platform.ts";
 import { refused } from "./refusal.ts";
 import { isInvite } from "./screening.ts";
 import { encodeHex } from "../texts/channel_texts.ts";
@@ -14,10 +14,10 @@ const handleForm = /^invite-[0-9a-f]{32}$/;
 const handleBytes = 16;
 
 export class InviteFiles {
-  readonly #files: Files;
+  readonly #files: UserFiles;
   readonly #folder: string;
 
-  constructor(files: Files, folder: string) {
+  constructor(files: UserFiles, folder: string) {
     this.#files = files;
     this.#folder = files.join(folder, "invites");
   }

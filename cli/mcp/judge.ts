@@ -1,11 +1,15 @@
 /** Applies a person's decision about the sender before a model sees a message. */
 import { type Envelope, RemoteError } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
-import type { Judge } from "./feed.ts";
+import type { MessageJudge } from "./feed.ts";
 import type { HeldMessages } from "./held_messages.ts";
-import { readPolicy, type Rule, ruleOf } from "./policy.ts";
+import { readPolicy, ruleOf, type SenderRule } from "./policy.ts";
 
-export function createJudge(context: Context, fallback: Rule, held: HeldMessages): Judge {
+export function createJudge(
+  context: Context,
+  fallback: SenderRule,
+  held: HeldMessages,
+): MessageJudge {
   return async (channel, message, isRequest) => {
     const rule = await ruleFor(context, message, fallback);
     if (rule === "accept") return "accept";
@@ -27,7 +31,7 @@ export function createJudge(context: Context, fallback: Rule, held: HeldMessages
  */
 export async function isAccepted(
   context: Context,
-  fallback: Rule,
+  fallback: SenderRule,
   message: Envelope,
 ): Promise<boolean> {
   return await ruleFor(context, message, fallback).catch(() => "hold") === "accept";
@@ -38,6 +42,10 @@ const requestTexts = {
   refuse: "This agent accepts no requests from this sender",
 } as const;
 
-async function ruleFor(context: Context, { sender }: Envelope, fallback: Rule): Promise<Rule> {
+async function ruleFor(
+  context: Context,
+  { sender }: Envelope,
+  fallback: SenderRule,
+): Promise<SenderRule> {
   return ruleOf(await readPolicy(context), sender) ?? fallback;
 }

@@ -9,20 +9,20 @@ import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
 
 /** The parts of a message that are shown. */
-export type Said =
+export type ShownMessage =
   & Pick<
     Envelope,
     "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation" | "receipt"
   >
-  & { readonly sender: SaidBy };
+  & { readonly sender: ShownSender };
 
 /** The sender as far as it is told. */
-export type SaidBy =
+export type ShownSender =
   & Pick<Envelope["sender"], "agentId" | "identity" | "keyUnchanged" | "knownAs">
   & Pick<SeenAgent, "attested" | "badgeExpired" | "sameAccount">;
 
 /** A request of another agent, which waits for its reply. */
-export interface Waiting {
+export interface RequestToAnswer {
   readonly attempt: number;
   readonly deadlineMs: number;
 }
@@ -43,9 +43,9 @@ export interface ViewOptions {
 
 export function viewOf(
   channel: string,
-  message: Said,
+  message: ShownMessage,
   options: ViewOptions,
-  request?: Waiting,
+  request?: RequestToAnswer,
 ): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
   const name = (text: string): string => shown(text, { max: maxNameLength });
@@ -66,13 +66,13 @@ export function viewOf(
 }
 
 /** A reply to a request of this agent. */
-export function replyView(channel: string, reply: Said, options: ViewOptions): object {
+export function replyView(channel: string, reply: ShownMessage, options: ViewOptions): object {
   // cast: an object of this file
   const { kind: _, ...rest } = viewOf(channel, reply, options) as Record<string, unknown>;
   return rest;
 }
 
-function contentOf({ bytes, contentType }: Said, maxLength: number): object {
+function contentOf({ bytes, contentType }: ShownMessage, maxLength: number): object {
   const text = textOf(bytes);
   if (text === undefined) return { binary_bytes: bytes.length };
   if (contentType === "application/json" && text.length <= maxLength) {

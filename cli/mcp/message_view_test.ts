@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
-import { type Said, viewOf } from "./message_view.ts";
+import { type ShownMessage, viewOf } from "./message_view.ts";
 
-function said(text: string): Said {
+function said(text: string): ShownMessage {
   const sender = {
     agentId: parseAgentId("a".repeat(22)),
     identity: "mallory",

@@ -10,7 +10,7 @@ import { agentName } from "../agent_record.ts";
 import { Failure } from "../failure.ts";
 
 export const rules = ["accept", "hold", "refuse"] as const;
-export type Rule = typeof rules[number];
+export type SenderRule = typeof rules[number];
 
 /** Stands for every sender without a rule of its own. */
 export const others = "*";
@@ -26,11 +26,11 @@ export function domainOfRule(key: string): string | undefined {
 }
 
 /** A sender as far as rules ask. */
-export type Judged = Pick<SeenAgent, "knownAs" | "attested" | "sameAccount"> & {
+export type JudgedSender = Pick<SeenAgent, "knownAs" | "attested" | "sameAccount"> & {
   readonly agentId: string;
 };
 
-export function parseRule(text: string | undefined): Rule | undefined {
+export function parseRule(text: string | undefined): SenderRule | undefined {
   return rules.find((rule) => rule === text);
 }
 
@@ -45,9 +45,9 @@ export function modelFolder(context: Context): string {
  * this account, for the others. A mailbox is less than the word of a domain, and has no rule.
  */
 export function ruleOf(
-  policy: Readonly<Record<string, Rule>>,
-  { agentId, knownAs, attested, sameAccount }: Judged,
-): Rule | undefined {
+  policy: Readonly<Record<string, SenderRule>>,
+  { agentId, knownAs, attested, sameAccount }: JudgedSender,
+): SenderRule | undefined {
   const keys = [
     agentId,
     ...(knownAs === undefined ? [] : [named]),
@@ -60,7 +60,7 @@ export function ruleOf(
 }
 
 /** By sender. Throws when the file cannot be used: then nobody is let through. */
-export async function readPolicy(context: Context): Promise<Readonly<Record<string, Rule>>> {
+export async function readPolicy(context: Context): Promise<Readonly<Record<string, SenderRule>>> {
   const text = await context.platform.files.read(policyFile(context));
   if (text === undefined) return {};
   const parsed: unknown = parsedOrUndefined(text);
@@ -73,7 +73,7 @@ export async function readPolicy(context: Context): Promise<Readonly<Record<stri
   throw new Failure("store_corrupt", `${policyFile(context)} is not a list of rules`, { advice });
 }
 
-export async function writeRule(context: Context, sender: string, rule: Rule): Promise<void> {
+export async function writeRule(context: Context, sender: string, rule: SenderRule): Promise<void> {
   const policy = { ...await readPolicy(context), [sender]: rule };
   await context.platform.files.writePrivate(
     policyFile(context),

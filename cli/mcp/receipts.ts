@@ -4,7 +4,7 @@
  */
 import type { Channel, Envelope, ReceiptState } from "../../sdk/mod.ts";
 import type { AgentLink } from "./agent_link.ts";
-import type { Given } from "./feed.ts";
+import type { GivenMessage } from "./feed.ts";
 import type { HeldMessages } from "./held_messages.ts";
 import { refused } from "./refusal.ts";
 
@@ -16,13 +16,13 @@ export interface ReceiptView {
   readonly state: ReceiptState;
 }
 
-interface Asked {
+interface TrackedMessage {
   readonly channel: Channel;
   /** By addressee, as the model was told. */
   readonly told: Map<string, ReceiptState>;
 }
 
-type AskedOf = Pick<Envelope, "id" | "receipt"> & {
+type ReceiptSubject = Pick<Envelope, "id" | "receipt"> & {
   readonly sender: Pick<Envelope["sender"], "agentId">;
 };
 
@@ -34,9 +34,9 @@ export class SessionReceipts {
   /** Those that are listened to. */
   readonly #heard = new WeakSet<Channel>();
   #coming = new AbortController();
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, TrackedMessage>();
   /** Messages that the model was given and that may be done, by channel, sender and id. */
-  readonly #shown = new Map<string, AskedOf>();
+  readonly #shown = new Map<string, ReceiptSubject>();
 
   /** The model has sent it, and asks. */
   ask(channel: Channel, id: string): void {
@@ -64,7 +64,7 @@ export class SessionReceipts {
   }
 
   /** The model is given it. */
-  show(channel: string, message: AskedOf): void {
+  show(channel: string, message: ReceiptSubject): void {
     if (message.receipt !== "done") return;
     keep(this.#shown, keyOf(channel, message.sender.agentId, message.id), message, maxShown);
   }
@@ -128,8 +128,8 @@ function keep<V>(map: Map<string, V>, key: string, value: V, max: number): void 
  */
 export function releasedWith(
   { link, held }: { readonly link: AgentLink; readonly held: HeldMessages },
-  released: () => Promise<readonly Given[]>,
-): () => Promise<readonly Given[]> {
+  released: () => Promise<readonly GivenMessage[]>,
+): () => Promise<readonly GivenMessage[]> {
   return async () => {
     for (const { channel, message } of await held.dropped()) {
       await tell(link, { channel, message }, "refused");
@@ -147,7 +147,7 @@ export function releasedWith(
 
 async function tell(
   link: AgentLink,
-  { channel, message }: Pick<Given, "channel" | "message">,
+  { channel, message }: Pick<GivenMessage, "channel" | "message">,
   state: "delivered" | "refused",
 ): Promise<void> {
   if (message.receipt === undefined) return;

@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { type Actor, readEnvelopes, runtime, Stage } from "../../tests/support/scenario/stage.ts";
-import { type Batch, Inbox } from "./inbox.ts";
+import { Inbox, type InboxBatch } from "./inbox.ts";
 import { SessionReceipts } from "./receipts.ts";
 
 /** Receipts wait for seconds; here for a hundredth of that. */
@@ -14,7 +14,7 @@ function hurry(actor: Actor): void {
 
 interface Model {
   readonly inbox: Inbox;
-  readonly wait: (call: number) => Promise<Batch>;
+  readonly wait: (call: number) => Promise<InboxBatch>;
   readonly ask: (text: string) => Promise<string>;
 }
 
@@ -46,7 +46,7 @@ async function createModel(alice: Actor, bob: Actor): Promise<Model> {
 }
 
 /** The ids and states that a model is told. */
-function told({ receipts }: Batch): readonly string[] {
+function told({ receipts }: InboxBatch): readonly string[] {
   return receipts.map(({ id, state }) => `${id} ${state}`);
 }
 

@@ -1,8 +1,8 @@
 /** The call is wrong, said to the model that made it. */
-export class Refusal extends Error {
-  override readonly name = "Refusal";
+export class ToolRefusal extends Error {
+  override readonly name = "ToolRefusal";
 }
 
-export function refused(text: string): Refusal {
-  return new Refusal(text);
+export function refused(text: string): ToolRefusal {
+  return new ToolRefusal(text);
 }

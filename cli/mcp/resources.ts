@@ -5,14 +5,14 @@
  */
 import { type McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import type { AgentLink } from "./agent_link.ts";
-import type { Answering } from "./answering.ts";
+import type { ToolAnswers } from "./answering.ts";
 import { refused } from "./refusal.ts";
 import { describeChannel } from "./channel_view.ts";
 import type { Hints } from "./hints.ts";
 
 export interface ResourceParts {
   readonly link: AgentLink;
-  readonly answering: Answering;
+  readonly answering: ToolAnswers;
   readonly hints: Hints;
   /** How the user started this program. */
   readonly program: string;
@@ -112,7 +112,7 @@ function nameIn(uri: string): string {
 }
 
 /** An error's text passes the last look for secrets, as in tools. */
-async function answered<T>(answering: Answering, work: () => Promise<T>): Promise<T> {
+async function answered<T>(answering: ToolAnswers, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

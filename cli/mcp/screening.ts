@@ -17,7 +17,7 @@ export function isInvite(text: string): boolean {
   return text.replace(invite, "") === "" && text !== "";
 }
 
-export interface Seen {
+export interface ScreenedText {
   readonly text: string;
   /** How many characters are escaped. */
   readonly escaped: number;
@@ -30,7 +30,7 @@ const countIn = (text: string): number => text.match(escapes)?.length ?? 0;
  * Text of others, with escapes for what a person would not see. Escapes that the text had already
  * are not counted.
  */
-export function seenText(text: string): Seen {
+export function seenText(text: string): ScreenedText {
   const seen = shownLines(text);
   return { text: seen, escaped: countIn(seen) - countIn(text) };
 }

@@ -20,13 +20,13 @@ import type { Inbox } from "./inbox.ts";
 import { replyView, viewOf } from "./message_view.ts";
 import { refused } from "./refusal.ts";
 import { secretIn } from "./screening.ts";
-import type { Answering } from "./answering.ts";
+import type { ToolAnswers } from "./answering.ts";
 import type { SessionReceipts } from "./receipts.ts";
 
 export interface ToolParts {
   readonly link: AgentLink;
   readonly inbox: Inbox;
-  readonly answering: Answering;
+  readonly answering: ToolAnswers;
   readonly receipts: SessionReceipts;
   /** Secrets of this agent that must not be said. */
   readonly secrets: readonly string[];

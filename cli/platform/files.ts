@@ -11,7 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { credentialsPath, trustPath } from "../../proto/mod.ts";
 import { makeOwnerFolder, ownerFolder } from "../../sdk/machine.ts";
-import type { Files, Folders } from "./platform.ts";
+import type { UserFiles, UserFolders } from "./platform.ts";
 
 const ownerFile = 0o600;
 /** Attempts to remove a folder that an ending process still uses, a tenth of a second apart. */
@@ -19,7 +19,7 @@ const maxRemovals = 50;
 /** Credentials and certificates are far smaller. */
 const maxFileBytes = 1024 * 1024;
 
-export function findFolders(variable: (name: string) => string | undefined): Folders {
+export function findFolders(variable: (name: string) => string | undefined): UserFolders {
   const system = platform();
   const local = system === "win32" ? variable("LOCALAPPDATA") : undefined;
   const usual = system === "darwin" ? ["Library", "Application Support"] : [".local", "share"];
@@ -33,7 +33,7 @@ export function findFolders(variable: (name: string) => string | undefined): Fol
   };
 }
 
-export const files: Files = {
+export const files: UserFiles = {
   read: async (path) => {
     try {
       // Counted while it is read: a device says that it has none.

@@ -5,12 +5,12 @@ import { exitCodes } from "../exit_codes.ts";
 import { files, findFolders } from "./files.ts";
 import { inspectCertificate, openHttp } from "./http.ts";
 import { openInput } from "./input.ts";
-import type { Platform, Sink } from "./platform.ts";
+import type { CommandPlatform, Sink } from "./platform.ts";
 import { runCommand } from "./run_command.ts";
 
 const sameSignalMs = 1_000;
 
-export interface Host extends Platform {
+export interface Host extends CommandPlatform {
   /** The command line after the program's name. */
   readonly arguments: readonly string[];
 }

@@ -23,7 +23,7 @@ const [endOfText, endOfFile, backspace, lineFeed, carriageReturn, killLine, esca
 export function openInput(interrupt: () => void, interrupted: AbortSignal): Input {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;
-  const source = new ByteSource(interrupted);
+  const source = new StandardInput(interrupted);
   return {
     isTerminal,
     read: () => source.read(),
@@ -45,7 +45,7 @@ export function openInput(interrupt: () => void, interrupted: AbortSignal): Inpu
 }
 
 /** Opened at the first read: a program that never reads leaves the input to the next one. */
-class ByteSource {
+class StandardInput {
   readonly #interrupted: AbortSignal;
   #chunks: AsyncIterator<Uint8Array> | undefined;
   #rest: Uint8Array | undefined;
@@ -75,7 +75,7 @@ class ByteSource {
   }
 }
 
-async function readLine(source: ByteSource): Promise<string | undefined> {
+async function readLine(source: StandardInput): Promise<string | undefined> {
   const line: number[] = [];
   for (;;) {
     const chunk = await source.read();
@@ -97,7 +97,10 @@ function tooLong(): Failure {
 }
 
 /** Key by key, because the terminal does no editing in this mode. */
-async function readHidden(source: ByteSource, interrupt: () => void): Promise<string | undefined> {
+async function readHidden(
+  source: StandardInput,
+  interrupt: () => void,
+): Promise<string | undefined> {
   let line: number[] = [];
   for (;;) {
     const chunk = await source.read();

@@ -6,7 +6,7 @@
 import type { HttpFetch } from "../../proto/mod.ts";
 import type { CommandInput } from "./run_command.ts";
 
-export interface Platform {
+export interface CommandPlatform {
   /** How the user started this program, for commands that are shown to be copied. */
   readonly program: string;
   /** Whether an agent can be left to a host. */
@@ -20,8 +20,8 @@ export interface Platform {
   readonly stderr: Sink;
   /** Aborted by Ctrl-C, SIGTERM, or when nobody reads the output any more. */
   readonly interrupted: AbortSignal;
-  readonly folders: Folders;
-  readonly files: Files;
+  readonly folders: UserFolders;
+  readonly files: UserFiles;
   /**
    * `fetch` that trusts these certificates, in PEM form, beyond the runtime's own. Redirects are
    * not followed.
@@ -69,7 +69,7 @@ export interface ReadLineOptions {
   readonly prompt?: () => Promise<void>;
 }
 
-export interface Folders {
+export interface UserFolders {
   /** `credentials.json` of this user, where the SDK looks for it too. */
   readonly credentialsFile: string;
   /** `trust.json` of this user, beside it. */
@@ -80,7 +80,7 @@ export interface Folders {
   readonly current: string;
 }
 
-export interface Files {
+export interface UserFiles {
   /** Undefined when there is none. */
   read(path: string): Promise<string | undefined>;
   /** For its owner alone (0600, folders 0700), and never half-written. */

@@ -10,7 +10,7 @@ import {
   readTokenClaims,
 } from "../../proto/mod.ts";
 import { Failure } from "../failure.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { CommandPlatform } from "../platform/platform.ts";
 import type { Settings } from "./settings.ts";
 
 /** Runs one call of `proto/api/http_api.ts`. */
@@ -19,7 +19,7 @@ export type AskApi = <T>(call: (api: ApiAccess) => Promise<ApiOutcome<T>>) => Pr
 const timeoutMs = 20_000;
 
 export function openApi(
-  platform: Platform,
+  platform: CommandPlatform,
   { apiUrl: url, caCerts }: Pick<Settings, "apiUrl" | "caCerts">,
 ): AskApi {
   return async (call) => {
@@ -76,7 +76,7 @@ export async function issueToken(ask: AskApi, apiKey: string): Promise<IssuedTok
 
 /** The API, or a relay's port that speaks HTTP, until the deadline or Ctrl-C. */
 export function openAccess(
-  { openHttp, deadline, interrupted }: Platform,
+  { openHttp, deadline, interrupted }: CommandPlatform,
   { url, caCerts, timeoutMs }: {
     readonly url: string;
     readonly caCerts: readonly string[];

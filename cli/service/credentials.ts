@@ -10,9 +10,9 @@ import {
 } from "../../proto/mod.ts";
 import { diskCodeOf, reasonOf } from "../disk.ts";
 import { Failure } from "../failure.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { CommandPlatform } from "../platform/platform.ts";
 
-export async function readCredentials({ files, folders }: Platform): Promise<Credentials> {
+export async function readCredentials({ files, folders }: CommandPlatform): Promise<Credentials> {
   const path = folders.credentialsFile;
   const text = await files.read(path).catch((cause) => {
     throw new Failure(
@@ -33,7 +33,7 @@ export async function readCredentials({ files, folders }: Platform): Promise<Cre
 }
 
 export async function writeCredentials(
-  { files, folders }: Platform,
+  { files, folders }: CommandPlatform,
   credentials: Credentials,
 ): Promise<void> {
   const path = folders.credentialsFile;
@@ -50,13 +50,13 @@ export async function writeCredentials(
 
 /** The key is over; the addresses stay. */
 export async function forgetKey(
-  platform: Platform,
+  platform: CommandPlatform,
   { api_key: _, ...rest }: Credentials,
 ): Promise<void> {
   await writeCredentials(platform, rest);
 }
 
-export async function removeCredentials({ files, folders }: Platform): Promise<void> {
+export async function removeCredentials({ files, folders }: CommandPlatform): Promise<void> {
   const path = folders.credentialsFile;
   await files.remove(path).catch((cause) => {
     throw new Failure(

@@ -15,7 +15,7 @@ import type { Context } from "../command.ts";
 import { reasonOf } from "../disk.ts";
 import { readCredentials } from "./credentials.ts";
 import { badInput, Failure } from "../failure.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { CommandPlatform } from "../platform/platform.ts";
 
 export interface Settings {
   readonly apiUrl: string;
@@ -123,7 +123,7 @@ export function requireRelay({ relayUrl }: Settings): string {
   );
 }
 
-interface KeySources extends Pick<Platform, "variable"> {
+interface KeySources extends Pick<CommandPlatform, "variable"> {
   readonly saved: Credentials;
   readonly apiUrl: string;
 }
@@ -149,7 +149,7 @@ function requireApiUrl(text: string): string {
  * The authority that `deno task start` creates in its data directory, for users in the same folder.
  */
 async function findLocalAuthority(
-  { files, folders, variable }: Platform,
+  { files, folders, variable }: CommandPlatform,
 ): Promise<string | undefined> {
   // Relative to where this was called, unless it is absolute.
   const folder = files.absolute(
@@ -159,7 +159,7 @@ async function findLocalAuthority(
   return await files.read(path).catch(() => undefined) === undefined ? undefined : path;
 }
 
-export async function readAuthority(path: string, { files }: Platform): Promise<string> {
+export async function readAuthority(path: string, { files }: CommandPlatform): Promise<string> {
   const text = await files.read(path).catch((cause) => {
     throw badInput(`Cannot read the certificates in ${path}: ${reasonOf(cause)}`);
   });

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Failure } from "../failure.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { CommandPlatform } from "../platform/platform.ts";
 import { readSettings, requireKey, type Settings } from "./settings.ts";
 
 /**
@@ -19,19 +19,19 @@ async function settingsOf(
     variable: (name: string) => variables[name],
     folders: { credentialsFile: "credentials" },
     files: { read, absolute: (path: string) => path },
-  } as unknown as Platform; // cast: settings need no more of it
+  } as unknown as CommandPlatform; // cast: settings need no more of it
   const { apiUrl, relayUrl, caFile } = await readSettings({ given, platform });
   return { apiUrl, relayUrl, caFile };
 }
 
 Deno.test("the key of variables is not sent to --api-url of another API than the variables name", async () => {
   const key = { STATIC_API_KEY: "sk_live_key" };
-  const platform = (variables: Readonly<Record<string, string>>): Platform =>
+  const platform = (variables: Readonly<Record<string, string>>): CommandPlatform =>
     ({
       variable: (name: string) => variables[name],
       folders: { credentialsFile: "credentials" },
       files: { read: () => Promise.resolve("{}"), absolute: (path: string) => path },
-    }) as unknown as Platform; // cast: settings need no more of it
+    }) as unknown as CommandPlatform; // cast: settings need no more of it
   const given = {
     value: (name: string) => name === "api-url" ? "https://flag" : undefined,
     has: () => false,

@@ -4,7 +4,7 @@
  */
 import { files } from "../platform/files.ts";
 import { inspectCertificate, openHttp } from "../platform/http.ts";
-import type { Platform, Sink } from "../platform/platform.ts";
+import type { CommandPlatform, Sink } from "../platform/platform.ts";
 import { runCommand } from "../platform/run_command.ts";
 import { run } from "../run.ts";
 
@@ -48,7 +48,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     interrupt = new AbortController().signal,
   } = options;
   const [stdout, stderr] = [createSink(options), createSink(options)];
-  const platform: Platform = {
+  const platform: CommandPlatform = {
     program: "static",
     hasHosts: true,
     variable: (name) => variables[name] || undefined,
@@ -100,7 +100,7 @@ const nothing = new Uint8Array(0);
 function createInput(
   input: NonNullable<TestHostOptions["input"]>,
   isTerminal: boolean,
-): Platform["stdin"] {
+): CommandPlatform["stdin"] {
   const typing = typeof input === "function" ? input : undefined;
   let rest = typeof input === "string"
     ? new TextEncoder().encode(input)

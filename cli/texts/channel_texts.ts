@@ -39,7 +39,7 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 /** An agent in JSON. Its identity is its own choice. */
-export function senderFields(sender: Seen): Readonly<Record<string, unknown>> {
+export function senderFields(sender: MemberView): Readonly<Record<string, unknown>> {
   const { agentId, identity, keyUnchanged, knownAs, attested, badgeExpired, sameAccount } = sender;
   return {
     agent_id: agentId,
@@ -127,12 +127,12 @@ export function memberRoles(
     .filter(Boolean).join(", ");
 }
 
-type Seen =
+type MemberView =
   & Pick<ChannelMember, "agentId" | "identity" | "keyUnchanged" | "knownAs">
   & Pick<SeenAgent, "attested" | "badgeExpired" | "sameAccount">;
 
 /** A member in a sentence. */
-export function memberName(member: Seen): string {
+export function memberName(member: MemberView): string {
   const words = agentInWords(member);
   return member.knownAs === undefined ? `${member.agentId} (${words})` : words;
 }

@@ -14,18 +14,18 @@ import {
 import { assertSafe, forged, hostileNames } from "../../tests/support/hostile_names.ts";
 import { name, readEnvelopes, Stage, until } from "../../tests/support/scenario/stage.ts";
 import { printMessage } from "../commands/channel_messages.ts";
-import { Answering } from "../mcp/answering.ts";
+import { ToolAnswers } from "../mcp/answering.ts";
 import { FailureWords } from "../mcp/failure_words.ts";
 import { describeChannel } from "../mcp/channel_view.ts";
 import { viewOf } from "../mcp/message_view.ts";
 import { Failure } from "../failure.ts";
 import { Output, table } from "../output.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { CommandPlatform } from "../platform/platform.ts";
 import { memberName, memberRoles } from "./channel_texts.ts";
 
 function terminal(): {
   readonly output: Output;
-  readonly platform: Platform;
+  readonly platform: CommandPlatform;
   readonly printed: () => string;
 } {
   let text = "";
@@ -41,7 +41,7 @@ function terminal(): {
     stderr: sink,
     program: "static",
     variable,
-  } as unknown as Platform;
+  } as unknown as CommandPlatform;
   return { platform, output: new Output(platform, { json: false }), printed: () => text };
 }
 
@@ -109,7 +109,7 @@ Deno.test("the command prints strangers' names and texts on lines that are their
         assert(!line.startsWith(forged), `${where} with ${what}`);
       }
     }
-    const answering = new Answering({
+    const answering = new ToolAnswers({
       secrets: [],
       words: new FailureWords({ program: "static", hideNames: false }),
     });

@@ -144,12 +144,12 @@ export const wakeClaude: Command = {
 
 export const wakeCommands: readonly Command[] = [wake, wakeCodex, wakeExec, wakeClaude];
 
-interface Way {
+interface WakeMethod {
   readonly repeats: boolean;
   readonly tell: () => Promise<boolean>;
 }
 
-async function run(context: Context, { repeats, tell }: Way): Promise<void> {
+async function run(context: Context, { repeats, tell }: WakeMethod): Promise<void> {
   const { given } = context;
   const rule = given.value("policy") ?? "accept";
   const policy = parseRule(rule);

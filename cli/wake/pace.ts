@@ -18,7 +18,7 @@ export type PaceEvent =
   | { readonly type: "came"; readonly channel: string }
   /** The timer rings. */
   | { readonly type: "rang" }
-  | { readonly type: "looked" } & Look
+  | { readonly type: "looked" } & SessionActivity
   /** The host did not answer. */
   | { readonly type: "missed" }
   /** The harness was told. */
@@ -26,7 +26,7 @@ export type PaceEvent =
   /** It could not be. */
   | { readonly type: "failed" };
 
-export interface Look {
+export interface SessionActivity {
   /** When a session last asked for messages, by channel; one that none has asked is not there. */
   readonly askedAtMs: ReadonlyMap<string, number>;
   /** When the host began: it knows nothing of what was before. */
@@ -42,7 +42,7 @@ type Phase =
   | { readonly kind: "looking" }
   | { readonly kind: "telling" };
 
-export interface Pace {
+export interface PaceState {
   readonly phase: Phase;
   /** By channel, when the newest came that no session is known to have been given. */
   readonly waiting: ReadonlyMap<string, number>;
@@ -57,7 +57,7 @@ export interface Pace {
 }
 
 export interface PaceStep {
-  readonly pace: Pace;
+  readonly pace: PaceState;
   readonly effects: readonly PaceEffect[];
 }
 
@@ -69,7 +69,7 @@ const lookMs = 1000;
 /** Until a host that did not answer is asked again. */
 const retryMs = 5000;
 
-export const restingPace: Pace = {
+export const restingPace: PaceState = {
   phase: { kind: "resting" },
   waiting: new Map(),
   wakes: [],
@@ -80,12 +80,12 @@ export const restingPace: Pace = {
 };
 
 /** When the timer rings, if it is to ring. */
-export function timerOf({ phase }: Pace): number | undefined {
+export function timerOf({ phase }: PaceState): number | undefined {
   return phase.kind === "timed" ? phase.atMs : undefined;
 }
 
 export function step(
-  before: Pace,
+  before: PaceState,
   event: PaceEvent,
   { nowMs, limits }: { readonly nowMs: number; readonly limits: PaceLimits },
 ): PaceStep {
@@ -119,7 +119,7 @@ export function step(
 }
 
 /** A clock that was set back: nothing that is noted lies in the future, or is far ahead. */
-function notAfter(pace: Pace, nowMs: number): Pace {
+function notAfter(pace: PaceState, nowMs: number): PaceState {
   const phase: Phase = pace.phase.kind === "timed"
     ? { kind: "timed", atMs: Math.min(pace.phase.atMs, nowMs + hourMs) }
     : pace.phase;
@@ -131,7 +131,7 @@ function notAfter(pace: Pace, nowMs: number): Pace {
 }
 
 /** Soon, unless it is under way. */
-function look(pace: Pace, nowMs: number): PaceStep {
+function look(pace: PaceState, nowMs: number): PaceStep {
   const { phase, lookedAtMs } = pace;
   if (phase.kind === "looking" || phase.kind === "telling") return { pace, effects: [] };
   const atMs = lookedAtMs + lookMs;
@@ -140,13 +140,13 @@ function look(pace: Pace, nowMs: number): PaceStep {
   return { pace: isSooner ? timed(pace, atMs) : pace, effects: [] };
 }
 
-function begin(pace: Pace, nowMs: number): PaceStep {
+function begin(pace: PaceState, nowMs: number): PaceStep {
   const looking = { ...pace, phase: { kind: "looking" }, lookedAtMs: nowMs } as const;
   return { pace: looking, effects: [{ type: "look" }] };
 }
 
 /** A session that asks is given all that came before. */
-function without(pace: Pace, { askedAtMs, sinceMs }: Look): Pace {
+function without(pace: PaceState, { askedAtMs, sinceMs }: SessionActivity): PaceState {
   const isWaiting = ([channel, at]: readonly [string, number]): boolean =>
     (askedAtMs.get(channel) ?? -Infinity) < at;
   const hasCome = sinceMs > pace.wokenAtMs ||
@@ -156,11 +156,11 @@ function without(pace: Pace, { askedAtMs, sinceMs }: Look): Pace {
 }
 
 function decide(
-  pace: Pace,
+  pace: PaceState,
   { nowMs, limits }: { readonly nowMs: number; readonly limits: PaceLimits },
 ): PaceStep {
   const { waiting, wakes, wokenAtMs, inVain, isTold } = pace;
-  const resting: Pace = { ...pace, phase: { kind: "resting" } };
+  const resting: PaceState = { ...pace, phase: { kind: "resting" } };
   if (waiting.size === 0) return { pace: resting, effects: [] };
   // It has been told, and need not be told twice. A session that has come is seen when more comes.
   if (inVain > 0 && isTold && !limits.repeats) return { pace: resting, effects: [] };
@@ -178,6 +178,6 @@ function pauseAfter(inVain: number): number {
   return inVain === 0 ? 0 : Math.min(hourMs, patienceMs * 2 ** (inVain - 1));
 }
 
-function timed(pace: Pace, atMs: number): Pace {
+function timed(pace: PaceState, atMs: number): PaceState {
   return { ...pace, phase: { kind: "timed", atMs } };
 }

@@ -1,9 +1,9 @@
 // The pace of wakes: its table, a flood, and every order of what may happen.
 import { assert, assertEquals } from "@std/assert";
 import {
-  type Pace,
   type PaceEvent,
   type PaceLimits,
+  type PaceState,
   type PaceStep,
   restingPace,
   step,
@@ -17,7 +17,7 @@ const came: PaceEvent = { type: "came", channel: "a" };
 
 /** A host and a harness that answer at once; the session asks when it is told to. */
 class Model {
-  pace: Pace = restingPace;
+  pace: PaceState = restingPace;
   nowMs = start;
   readonly wokenAtMs: number[] = [];
   looks = 0;
@@ -189,7 +189,7 @@ Deno.test("a clock that is set back a year delays a wake by an hour at most", ()
 
 /** Things under way, and those that were said so far. */
 interface World {
-  readonly pace: Pace;
+  readonly pace: PaceState;
   readonly nowMs: number;
   /** By channel. */
   readonly cameAtMs: Readonly<Record<string, number>>;
@@ -199,7 +199,7 @@ interface World {
   readonly wokenAtMs: number | undefined;
 }
 
-type Machine = (pace: Pace, event: PaceEvent, nowMs: number) => PaceStep;
+type Machine = (pace: PaceState, event: PaceEvent, nowMs: number) => PaceStep;
 
 const newWorld: World = {
   pace: restingPace,

@@ -10,14 +10,21 @@ import { toFailure } from "../failure.ts";
 import { findRunning } from "../hosting.ts";
 import { Hints } from "../mcp/hints.ts";
 import { isAccepted } from "../mcp/judge.ts";
-import type { Rule } from "../mcp/policy.ts";
-import { type Look, type PaceEvent, type PaceLimits, restingPace, step, timerOf } from "./pace.ts";
+import type { SenderRule } from "../mcp/policy.ts";
+import {
+  type PaceEvent,
+  type PaceLimits,
+  restingPace,
+  type SessionActivity,
+  step,
+  timerOf,
+} from "./pace.ts";
 
 export interface WakeOptions {
   /** The durable reader of the model's sessions. */
   readonly reader: string;
   /** For senders without a rule of their own. */
-  readonly policy: Rule;
+  readonly policy: SenderRule;
   /** Messages to everybody wake, too. */
   readonly all: boolean;
   readonly limits: PaceLimits;
@@ -61,14 +68,14 @@ function isAddressed({ to }: Envelope, all: boolean): boolean {
   return all || to !== undefined;
 }
 
-interface Watching {
+interface AgentWatch {
   readonly context: Context;
   readonly link: AgentLink;
   readonly hints: Hints;
 }
 
 /** Channels that the agent joins later, too. */
-async function watchAll({ context, link, hints }: Watching): Promise<void> {
+async function watchAll({ context, link, hints }: AgentWatch): Promise<void> {
   const { platform: { interrupted, deadline }, output } = context;
   const unwatched = new Set<string>();
   for (let tries = 0; !interrupted.aborted;) {
@@ -160,7 +167,7 @@ class Waker {
   }
 }
 
-async function look(context: Context, reader: string): Promise<Look> {
+async function look(context: Context, reader: string): Promise<SessionActivity> {
   const host = await findRunning(context);
   if (host === undefined) throw new Error("No host runs");
   try {

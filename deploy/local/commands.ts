@@ -5,7 +5,7 @@
 import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import { tracesVariable } from "../../server/mod.ts";
-import type { Listening } from "./part.ts";
+import type { ListeningReport } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 import {
   keptFromApi,
@@ -30,7 +30,7 @@ const compileAgainAfter = 1_000_000_000;
  */
 export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const;
 
-export interface ApiOptions {
+export interface ApiPartOptions {
   readonly config: Pick<ApiConfig, "listen">;
   /** Of the process that starts it. */
   readonly variables: Readonly<Record<string, string>>;
@@ -41,8 +41,8 @@ export interface ApiOptions {
 }
 
 export function apiCommand(
-  last: Listening | undefined,
-  { config, variables, plan, relayUrls }: ApiOptions,
+  last: ListeningReport | undefined,
+  { config, variables, plan, relayUrls }: ApiPartOptions,
 ): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
@@ -90,7 +90,7 @@ export function relayVariables(
  */
 export function relayCommand(
   { dataDir, host, tls, admin, core }: RelayConfig,
-  last: Listening | undefined,
+  last: ListeningReport | undefined,
   place: Readonly<Record<string, string>> = {},
 ): PartCommand {
   const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];

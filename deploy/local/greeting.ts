@@ -1,10 +1,10 @@
 /** The greeting in the terminal when the stack is up: addresses, and what to try next. */
-import type { Listening } from "./part.ts";
+import type { ListeningReport } from "./part.ts";
 
 export interface Greeting {
-  readonly api: Listening;
+  readonly api: ListeningReport;
   /** At least one. */
-  readonly relays: readonly Listening[];
+  readonly relays: readonly ListeningReport[];
   /** Whether the API serves the console. */
   readonly hasConsole: boolean;
   readonly dataDir: string;
@@ -44,7 +44,7 @@ Ctrl-C stops it.`;
  * Variables for a CLI that would not find this stack by itself: it knows the default ports and
  * directory.
  */
-function whereabouts(api: Listening, relays: readonly Listening[]): string {
+function whereabouts(api: ListeningReport, relays: readonly ListeningReport[]): string {
   const [apiUrl, relayUrl] = [
     "http://127.0.0.1:8080",
     "quic://localhost:4433,https://localhost:5000",

@@ -4,20 +4,22 @@
  * terminal, which every process is told of, is not its affair.
  */
 
-export async function untilLetGo(input: Input = Deno.stdin.readable.getReader()): Promise<void> {
+export async function untilLetGo(
+  input: ParentPipe = Deno.stdin.readable.getReader(),
+): Promise<void> {
   for (const signal of ["SIGINT", "SIGHUP"] as const) Deno.addSignalListener(signal, () => {});
   while (!(await input.read()).done);
 }
 
 /** Standard input, or what stands for it. */
-export type Input = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
+export type ParentPipe = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 /**
  * The first line: variables that were not known when the process was started, so that it loads its
  * code meanwhile. Undefined when it is let go before.
  */
 export async function readVariables(
-  input: Input,
+  input: ParentPipe,
 ): Promise<Readonly<Record<string, string>> | undefined> {
   const decoder = new TextDecoder();
   for (let text = "";;) {

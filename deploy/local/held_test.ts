@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { type Input, readVariables, untilLetGo } from "./held.ts";
+import { type ParentPipe, readVariables, untilLetGo } from "./held.ts";
 
-function inputOf(...pieces: readonly string[]): Input {
+function inputOf(...pieces: readonly string[]): ParentPipe {
   return ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))).getReader();
 }
 

@@ -29,21 +29,21 @@ const pollMs = 100;
 const maxComplaintCharacters = 2_000;
 
 /** Of a node that is not well yet. */
-interface Patience {
+interface NodeTimeouts {
   /** For one answer. */
   readonly questionMs: number;
   /** Without any answer, well or not. Then the node is ended. */
   readonly silenceMs: number;
 }
 
-const usualPatience: Patience = { questionMs: waits.nodeHealth.ms, silenceMs: waits.nodeUp.ms };
+const usualPatience: NodeTimeouts = { questionMs: waits.nodeHealth.ms, silenceMs: waits.nodeUp.ms };
 
 /** The nodes' keys are there (`keepLocalKeys`). */
 export function spawnNatsNode(
   program: string,
   node: NatsNode,
   nodes: readonly NatsNode[],
-  patience: Patience = usualPatience,
+  patience: NodeTimeouts = usualPatience,
 ): PartProcess {
   Deno.mkdirSync(node.folder, { recursive: true, mode: 0o700 });
   const config = `${node.folder}/nats.conf`;
@@ -110,7 +110,7 @@ export function spawnNatsNode(
 async function untilWell(
   node: NatsNode,
   over: AbortSignal,
-  { questionMs, silenceMs }: Patience,
+  { questionMs, silenceMs }: NodeTimeouts,
 ): Promise<"well" | "silent" | "over"> {
   using client = createMonitorClient(node);
   let heardMs = performance.now();

@@ -9,12 +9,12 @@ import {
 import { isLetIn, presentAt } from "../../tests/support/nats_stranger.ts";
 import { keepLocalKeys } from "./nats_keys.ts";
 import { createMonitorClient, type NatsNode, natsVersion } from "./nats_server.ts";
-import { type Listening, Part } from "./part.ts";
+import { type ListeningReport, SupervisedProcess } from "./part.ts";
 import { spawnNatsNode } from "./nats_process.ts";
 import { placeNodes } from "./relay_places.ts";
 
 interface Stage {
-  readonly parts: readonly Part[];
+  readonly parts: readonly SupervisedProcess[];
   readonly said: string[];
   readonly lines: string[];
   readonly folder: string;
@@ -32,7 +32,7 @@ async function createStage(): Promise<Stage> {
   await keepLocalKeys(`${folder}/nats`);
   const [said, lines]: [string[], string[]] = [[], []];
   const parts = nodes.map((node) =>
-    new Part({
+    new SupervisedProcess({
       name: `NATS ${node.number}`,
       spawn: () => spawnNatsNode(program, node, nodes),
       onLine: (line) => void lines.push(line),
@@ -118,7 +118,7 @@ testWhen(
     const stage = await createStage();
     const { parts, folder } = stage;
     try {
-      const up: Listening[] = await Promise.all(parts.map((part) => part.start()));
+      const up: ListeningReport[] = await Promise.all(parts.map((part) => part.start()));
       assertEquals(up.map(({ url }) => url?.startsWith("tls://127.0.0.1:")), [true, true, true]);
       const second = await pidOf(`${folder}/nats/2`);
       assert(second !== undefined);

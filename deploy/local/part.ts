@@ -6,7 +6,7 @@
 import { StartFailed } from "../../server/mod.ts";
 
 /** The report of a part that is up: the fields of the `listening` line of its log. */
-export type Listening = Readonly<Record<string, string | undefined>>;
+export type ListeningReport = Readonly<Record<string, string | undefined>>;
 
 /** A process of the part. */
 export interface PartProcess {
@@ -26,7 +26,7 @@ export interface PartDeps {
   /**
    * Starts a process; `last` is what the one before told, so that this one can take the same ports.
    */
-  spawn(last: Listening | undefined): PartProcess;
+  spawn(last: ListeningReport | undefined): PartProcess;
   onLine(line: string): void;
   say(text: string): void;
   /** Runs once after the time; returns a function to cancel it. */
@@ -43,10 +43,10 @@ const maxDelayMs = 30_000;
 /** A part that ran for this long is well again: its next death is a first one. */
 const wellAfterMs = 60_000;
 
-export class Part {
+export class SupervisedProcess {
   readonly #deps: PartDeps;
   #process: PartProcess | undefined;
-  #listening: Listening | undefined;
+  #listening: ListeningReport | undefined;
   #delayMs = firstDelayMs;
   #stopping = false;
   #restarting = false;
@@ -57,7 +57,7 @@ export class Part {
   }
 
   /** Resolves when it listens; rejects with what it complained of when it ends before. */
-  async start(): Promise<Listening> {
+  async start(): Promise<ListeningReport> {
     if (this.#stopping) {
       throw new PartFailed(`${this.#deps.name} was stopped before it was started`);
     }
@@ -102,8 +102,8 @@ export class Part {
   }
 
   /** Undefined when it ended before it listened. */
-  async #run(): Promise<Listening | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Listening | undefined>();
+  async #run(): Promise<ListeningReport | undefined> {
+    const { promise, resolve } = Promise.withResolvers<ListeningReport | undefined>();
     const process = this.#deps.spawn(this.#listening);
     this.#process = process;
     const startedMs = this.#deps.nowMs();
@@ -115,7 +115,10 @@ export class Part {
     return await promise;
   }
 
-  async #read(process: PartProcess, onListening: (listening: Listening) => void): Promise<void> {
+  async #read(
+    process: PartProcess,
+    onListening: (listening: ListeningReport) => void,
+  ): Promise<void> {
     for await (const line of process.lines) {
       const listening = listeningOf(line);
       if (listening !== undefined) {
@@ -153,7 +156,7 @@ export class Part {
   }
 }
 
-function listeningOf(line: string): Listening | undefined {
+function listeningOf(line: string): ListeningReport | undefined {
   if (!line.includes('"event":"listening"')) return undefined;
   const { url, internal_url, admin_url, quic_url, ca_file } = JSON.parse(line);
   return { url, internal_url, admin_url, quic_url, ca_file };

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SimulatedClock } from "../../tests/support/mod.ts";
-import { type Listening, Part, PartFailed, type PartProcess } from "./part.ts";
+import { type ListeningReport, PartFailed, type PartProcess, SupervisedProcess } from "./part.ts";
 
 /** A process that does what the test says. */
 class Puppet implements PartProcess {
@@ -38,19 +38,19 @@ class Puppet implements PartProcess {
 }
 
 function createStage(): {
-  part: Part;
+  part: SupervisedProcess;
   puppets: Puppet[];
-  lasts: (Listening | undefined)[];
+  lasts: (ListeningReport | undefined)[];
   said: string[];
   clock: SimulatedClock;
 } {
   const [clock, puppets, lasts, said] = [
     new SimulatedClock(),
     [] as Puppet[],
-    [] as (Listening | undefined)[],
+    [] as (ListeningReport | undefined)[],
     [] as string[],
   ];
-  const part = new Part({
+  const part = new SupervisedProcess({
     name: "Relay",
     spawn: (last) => {
       lasts.push(last);

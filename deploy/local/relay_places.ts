@@ -9,7 +9,7 @@ import { relayFiles } from "../nats/keys.ts";
 import type { NatsNode } from "./nats_server.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 
-export interface RelayPlace {
+export interface RelayLayout {
   readonly name: string;
   readonly folder: string;
   /** For its process, beside what every relay is told. */
@@ -34,7 +34,7 @@ export function placeRelays(
   count: number,
   { dataDir, grpcPort, quicPort, admin }: FirstRelay,
   nodes: readonly NatsNode[],
-): readonly RelayPlace[] {
+): readonly RelayLayout[] {
   return Array.from({ length: count }, (_, index) => {
     const next = (port: number): number => port === 0 ? 0 : port + step * index;
     const ports = {
@@ -62,7 +62,7 @@ export function placeRelays(
 }
 
 /** Gives a relay what it must have in common with the others. `dataDir` is the stack's. */
-export function prepareFolder({ folder }: RelayPlace, dataDir: string): void {
+export function prepareFolder({ folder }: RelayLayout, dataDir: string): void {
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const keys = Object.values(relayFiles).map((name) => `${relayKeys}/${name}`);
   for (const path of [...sharedFiles, ...keys]) {
@@ -107,7 +107,7 @@ export function placeNodes(port: number, dataDir: string): readonly NatsNode[] {
 }
 
 /** Addresses of every relay for clients, as far as ports are known. */
-export function relayUrlsOf(places: readonly RelayPlace[]): readonly string[] {
+export function relayUrlsOf(places: readonly RelayLayout[]): readonly string[] {
   return places.flatMap(({ quicPort, grpcPort }) =>
     quicPort === 0 || grpcPort === 0
       ? []
@@ -116,7 +116,7 @@ export function relayUrlsOf(places: readonly RelayPlace[]): readonly string[] {
 }
 
 export function wantedPorts(
-  places: readonly RelayPlace[],
+  places: readonly RelayLayout[],
   nodes: readonly NatsNode[],
   { host, adminHost }: { readonly host: string; readonly adminHost: string | undefined },
 ): readonly WantedPort[] {

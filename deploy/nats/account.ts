@@ -23,7 +23,7 @@ export interface NatsAccount {
   readonly revokedMs?: number;
 }
 
-interface KeyPair {
+interface NatsKeyPair {
   readonly publicKey: string;
   sign(text: string): string;
 }
@@ -69,7 +69,7 @@ export function accountSettings({ createdMs, revokedMs, ...seeds }: NatsAccount)
     keysOf(seeds.system),
     keysOf(seeds.account),
   ];
-  const signed = (keys: KeyPair, name: string, nats: object): string =>
+  const signed = (keys: NatsKeyPair, name: string, nats: object): string =>
     token({ issuer: operator, subject: keys, name, seconds: secondsOf(createdMs) }, nats);
   const limits = { ...unlimited, imports: -1, exports: -1, wildcards: true, conn: -1, leaf: -1 };
   const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
@@ -107,15 +107,15 @@ ${seed}
 `;
 }
 
-interface Signing {
-  readonly issuer: KeyPair;
-  readonly subject: KeyPair;
+interface TokenDraft {
+  readonly issuer: NatsKeyPair;
+  readonly subject: NatsKeyPair;
   readonly name: string;
   /** When it is made, since 1970. */
   readonly seconds: number;
 }
 
-function token({ issuer, subject, name, seconds }: Signing, nats: object): string {
+function token({ issuer, subject, name, seconds }: TokenDraft, nats: object): string {
   const header = { typ: "JWT", alg: "ed25519-nkey" };
   const claims = { iat: seconds, iss: issuer.publicKey, sub: subject.publicKey, name, nats };
   const jti = base32(sha256(new TextEncoder().encode(JSON.stringify(claims))));
@@ -136,7 +136,7 @@ function createSeed(kind: keyof typeof prefixes): string {
   return encode(Uint8Array.of(seedPrefix | (prefix >> 5), (prefix & 31) << 3, ...secret));
 }
 
-function keysOf(seed: string): KeyPair {
+function keysOf(seed: string): NatsKeyPair {
   const [first = 0, second = 0, ...rest] = decode(seed);
   const secret = Uint8Array.from(rest);
   const prefix = ((first & 7) << 5) | (second >> 3);

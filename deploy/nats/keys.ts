@@ -50,7 +50,7 @@ interface MoreKeys {
   readonly revoke?: boolean;
 }
 
-type Files = Readonly<Record<string, string>>;
+type KeyFiles = Readonly<Record<string, string>>;
 
 const host = /^[a-z\d]([a-z\d.-]{0,251}[a-z\d])?$/i;
 const address = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
@@ -132,10 +132,10 @@ async function machineFiles(
   { certificate, account }: Authority,
   nodes: readonly NodeNames[],
   nowMs: number,
-): Promise<Record<string, Files>> {
+): Promise<Record<string, KeyFiles>> {
   const { cert: ca } = certificate;
   const accounts = accountSettings(account);
-  const folders: Record<string, Files> = {
+  const folders: Record<string, KeyFiles> = {
     relay: { [relayFiles.ca]: ca, [relayFiles.credentials]: createCredentials(account) },
   };
   for (const names of nodes) {

@@ -5,7 +5,7 @@
 import { basename, dirname, resolve } from "node:path";
 
 /** Files by their names, by the names of folders. */
-type Folders = Readonly<Record<string, Readonly<Record<string, string>>>>;
+type FolderContents = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
  * Makes it, so that only this user may read it. Throws `Deno.errors.AlreadyExists` when something
@@ -14,7 +14,7 @@ type Folders = Readonly<Record<string, Readonly<Record<string, string>>>>;
  */
 export async function makeFolderAtOnce(
   place: string,
-  folders: Folders,
+  folders: FolderContents,
   beforehand: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const path = resolve(place);

@@ -29,7 +29,7 @@ export interface OwnAccount {
 }
 
 /** The things that ended together with a password. */
-export interface Endings {
+export interface RevocationCounts {
   readonly sessionsEnded: number;
   readonly keysRevoked: number;
 }
@@ -90,7 +90,7 @@ export function changePassword(
     readonly newPassword: string;
     readonly revokeKeys: boolean;
   },
-): Promise<ApiOutcome<Endings & KnownPlace>> {
+): Promise<ApiOutcome<RevocationCounts & KnownPlace>> {
   const body = { password, new_password: newPassword, revoke_keys: revokeKeys };
   const call = {
     path: "/v1/account/password",
@@ -135,7 +135,7 @@ export function resetPassword(
     readonly newPassword: string;
     readonly revokeKeys: boolean;
   },
-): Promise<ApiOutcome<Endings & KnownPlace>> {
+): Promise<ApiOutcome<RevocationCounts & KnownPlace>> {
   const body = { email, code, new_password: newPassword, revoke_keys: revokeKeys };
   const call = { path: "/v1/accounts/reset/confirm", body, secrets: [code, newPassword] };
   return callApi(api, { method: "POST", ...call, parse: endingsOf });
@@ -193,7 +193,7 @@ function accountOf(json: unknown): OwnAccount {
   };
 }
 
-function endingsOf(json: unknown, device: string | undefined): Endings & KnownPlace {
+function endingsOf(json: unknown, device: string | undefined): RevocationCounts & KnownPlace {
   return {
     device,
     sessionsEnded: Number(fieldOf(json, "sessions_ended") ?? 0),

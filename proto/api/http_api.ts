@@ -41,11 +41,11 @@ export interface ListedKey {
   /** Undefined when it was never used. */
   readonly lastUsedAtMs: number | undefined;
   readonly createdAtMs: number;
-  readonly traits: ApiKeyTraits;
+  readonly traits: ApiKeyOptions;
 }
 
 /** Properties of a key beyond its name, as the API names them; a plain key has none. */
-export interface ApiKeyTraits {
+export interface ApiKeyOptions {
   readonly kind?: string | undefined;
   readonly expires_at?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
@@ -123,7 +123,7 @@ export function createApiKey(
   { apiKey, name, traits }: {
     readonly apiKey: string;
     readonly name?: string | undefined;
-    readonly traits?: ApiKeyTraits;
+    readonly traits?: ApiKeyOptions;
   },
 ): Promise<ApiOutcome<CreatedKey>> {
   return callApi(api, {
@@ -256,7 +256,7 @@ export function createdKeyOf(json: unknown, apiKey: string): CreatedKey {
   };
 }
 
-function traitsOf(json: unknown): ApiKeyTraits {
+function traitsOf(json: unknown): ApiKeyOptions {
   const names = ["kind", "expires_at", "scopes", "channels", "channel_id", "message_limit"];
   return Object.fromEntries(names.flatMap((name) => {
     const value = fieldOf(json, name);

@@ -120,7 +120,7 @@ export async function callApi<T>(
       "Cannot call the API: the credential has characters that a header cannot carry",
     );
   }
-  let answer: Answer;
+  let answer: HttpAnswer;
   try {
     const response = await send(url + call.path, {
       method: call.method,
@@ -163,14 +163,17 @@ function isDevice(text: string | null | undefined): text is string {
   return typeof text === "string" && text.length <= maxDeviceLength && headerValue.test(text);
 }
 
-interface Answer {
+interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** Undefined when it was too long to be read. */
   readonly text: string | undefined;
 }
 
-function refusalOf({ status, headers, text = "" }: Answer, secrets: readonly string[]): ApiRefusal {
+function refusalOf(
+  { status, headers, text = "" }: HttpAnswer,
+  secrets: readonly string[],
+): ApiRefusal {
   const body = parseJson(text);
   const clean = (value: unknown): string | undefined => {
     if (typeof value !== "string") return undefined;

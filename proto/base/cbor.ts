@@ -59,7 +59,7 @@ export function decodeOwnCbor(bytes: Uint8Array): CborValue {
 }
 
 function decodeWhole(bytes: Uint8Array, maxItems: number): CborValue {
-  const reader = new Reader(plain(bytes), maxItems);
+  const reader = new CborItemReader(plain(bytes), maxItems);
   const value = reader.read(limits.cborDepth);
   if (reader.at !== bytes.length) refuse(`${bytes.length - reader.at} trailing bytes`);
   return value;
@@ -73,12 +73,12 @@ export function decodeFirstCbor(
   bytes: Uint8Array,
   maxBytes: number,
 ): { readonly value: CborValue; readonly length: number } {
-  const reader = new Reader(plain(bytes.subarray(0, maxBytes)), limits.cborItems);
+  const reader = new CborItemReader(plain(bytes.subarray(0, maxBytes)), limits.cborItems);
   const value = reader.read(limits.cborDepth);
   return { value, length: reader.at };
 }
 
-class Reader {
+class CborItemReader {
   at = 0;
   readonly #bytes: Uint8Array;
   readonly #maxItems: number;

@@ -1,12 +1,12 @@
 /** Words by how near they are to one that was mistyped. */
 
-export interface Near {
+export interface NearWord {
   readonly word: string;
   readonly distance: number;
 }
 
 /** The nearest first. */
-export function byNearness(mistyped: string, words: readonly string[]): readonly Near[] {
+export function byNearness(mistyped: string, words: readonly string[]): readonly NearWord[] {
   return words.map((word) => ({ word, distance: distance(mistyped, word) })).sort((a, b) =>
     a.distance - b.distance
   );

@@ -5,17 +5,17 @@
  * a time. Here a busy key keeps its place in the table and changes its neighbours.
  */
 
-interface Link<Key, Value> {
+interface RecentEntry<Key, Value> {
   readonly key: Key;
   value: Value;
-  older: Link<Key, Value> | undefined;
-  newer: Link<Key, Value> | undefined;
+  older: RecentEntry<Key, Value> | undefined;
+  newer: RecentEntry<Key, Value> | undefined;
 }
 
 export class RecentMap<Key, Value> {
-  readonly #links = new Map<Key, Link<Key, Value>>();
-  #oldest: Link<Key, Value> | undefined;
-  #newest: Link<Key, Value> | undefined;
+  readonly #links = new Map<Key, RecentEntry<Key, Value>>();
+  #oldest: RecentEntry<Key, Value> | undefined;
+  #newest: RecentEntry<Key, Value> | undefined;
 
   get size(): number {
     return this.#links.size;
@@ -34,7 +34,7 @@ export class RecentMap<Key, Value> {
   set(key: Key, value: Value): void {
     const known = this.#links.get(key);
     if (known === undefined) {
-      const link: Link<Key, Value> = { key, value, older: undefined, newer: undefined };
+      const link: RecentEntry<Key, Value> = { key, value, older: undefined, newer: undefined };
       this.#links.set(key, link);
       this.#append(link);
       return;
@@ -64,7 +64,7 @@ export class RecentMap<Key, Value> {
     }
   }
 
-  #append(link: Link<Key, Value>): void {
+  #append(link: RecentEntry<Key, Value>): void {
     link.older = this.#newest;
     link.newer = undefined;
     if (this.#newest === undefined) this.#oldest = link;
@@ -72,7 +72,7 @@ export class RecentMap<Key, Value> {
     this.#newest = link;
   }
 
-  #unlink({ older, newer }: Link<Key, Value>): void {
+  #unlink({ older, newer }: RecentEntry<Key, Value>): void {
     if (older === undefined) this.#oldest = newer;
     else older.newer = newer;
     if (newer === undefined) this.#newest = older;

@@ -17,7 +17,7 @@ export type FieldType =
   | { readonly kind: "list"; readonly item: FieldType; readonly min: number; readonly max: number }
   | { readonly kind: "struct"; readonly shape: Shape };
 
-export interface Field<T> {
+export interface SchemaField<T> {
   readonly type: FieldType;
   /** `where` names the field for the error text: `SendMessage.ciphertext`. */
   readonly parse: (value: CborValue | undefined, where: string) => T;
@@ -40,15 +40,15 @@ export interface AnyStruct extends AnyField {
 
 export type Shape = Readonly<Record<string, readonly [key: number, field: AnyField]>>;
 
-type ValueOf<F extends AnyField> = ReturnType<F["parse"]>;
+type SchemaValueOf<F extends AnyField> = ReturnType<F["parse"]>;
 type OptionalNames<S extends Shape> = {
   [Name in keyof S]: S[Name][1] extends { readonly optional: true } ? Name : never;
 }[keyof S];
 type Flatten<T> = { [Key in keyof T]: T[Key] };
 
 type StructValue<S extends Shape> = Flatten<
-  & { readonly [Name in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[Name][1]> }
-  & { readonly [Name in OptionalNames<S>]?: ValueOf<S[Name][1]> | undefined }
+  & { readonly [Name in Exclude<keyof S, OptionalNames<S>>]: SchemaValueOf<S[Name][1]> }
+  & { readonly [Name in OptionalNames<S>]?: SchemaValueOf<S[Name][1]> | undefined }
 >;
 
 export interface Struct<S extends Shape> {
@@ -95,11 +95,11 @@ export function struct<const S extends Shape>(shape: S, gone: readonly number[] 
   return { type: { kind: "struct", shape }, shape, gone, parse, encode };
 }
 
-export function optional<T>(field: Field<T>): Field<T> & { readonly optional: true } {
+export function optional<T>(field: SchemaField<T>): SchemaField<T> & { readonly optional: true } {
   return { ...field, optional: true };
 }
 
-export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<number> {
+export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): SchemaField<number> {
   return {
     type: { kind: "uint", min, max },
     parse: (value, where) => {
@@ -112,7 +112,7 @@ export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<numb
   };
 }
 
-export function bool(): Field<boolean> {
+export function bool(): SchemaField<boolean> {
   return {
     type: { kind: "bool" },
     parse: (value, where) =>
@@ -121,7 +121,7 @@ export function bool(): Field<boolean> {
   };
 }
 
-export function bytes(max: number, min = 0): Field<Uint8Array> {
+export function bytes(max: number, min = 0): SchemaField<Uint8Array> {
   return {
     type: { kind: "bytes", min, max },
     parse: (value, where) => {
@@ -139,11 +139,11 @@ export function bytes(max: number, min = 0): Field<Uint8Array> {
 }
 
 /** Exactly `length` bytes: nonces, keys, signatures, digests. */
-export function fixedBytes(length: number): Field<Uint8Array> {
+export function fixedBytes(length: number): SchemaField<Uint8Array> {
   return bytes(length, length);
 }
 
-export function text(max: number, min = 0): Field<string> {
+export function text(max: number, min = 0): SchemaField<string> {
   return {
     type: { kind: "text", min, max },
     parse: (value, where) => {
@@ -161,7 +161,7 @@ export function parsedText<T extends string>(
   format: string,
   max: number,
   parseText: (text: string) => T,
-): Field<T> {
+): SchemaField<T> {
   const inner = text(max, 1);
   return {
     type: { kind: "text", min: 1, max, format },
@@ -180,7 +180,7 @@ export function parsedText<T extends string>(
   };
 }
 
-export function binaryId<Id extends BinaryId>(): Field<Id> {
+export function binaryId<Id extends BinaryId>(): SchemaField<Id> {
   const inner = fixedBytes(binaryIdBytes);
   return {
     type: inner.type,
@@ -190,7 +190,7 @@ export function binaryId<Id extends BinaryId>(): Field<Id> {
 }
 
 /** A closed set of words, numbered from 1 on the wire: protobuf keeps 0 for "not set". */
-export function choice<const Word extends string>(words: readonly Word[]): Field<Word> {
+export function choice<const Word extends string>(words: readonly Word[]): SchemaField<Word> {
   return {
     type: { kind: "choice", words },
     parse: (value, where) => {
@@ -201,7 +201,7 @@ export function choice<const Word extends string>(words: readonly Word[]): Field
   };
 }
 
-export function list<T>(item: Field<T>, max: number, min = 0): Field<readonly T[]> {
+export function list<T>(item: SchemaField<T>, max: number, min = 0): SchemaField<readonly T[]> {
   return {
     type: { kind: "list", item: item.type, min, max },
     parse: (value, where) => {
@@ -217,7 +217,7 @@ export function list<T>(item: Field<T>, max: number, min = 0): Field<readonly T[
 }
 
 /** A struct as a field of another. */
-export function nested<S extends Shape>(inner: Struct<S>): Field<StructValue<S>> {
+export function nested<S extends Shape>(inner: Struct<S>): SchemaField<StructValue<S>> {
   return inner;
 }
 

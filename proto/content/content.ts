@@ -21,12 +21,12 @@ import { limits } from "../base/limits.ts";
 import {
   binaryId,
   bool,
-  type Field,
   fixedBytes,
   type Infer,
   list,
   optional,
   parsedText,
+  type SchemaField,
   struct,
   text,
   uint,
@@ -59,7 +59,7 @@ const agentIdCharacters = 22;
 export const replySecretBytes = 16;
 const visible = /^[\x20-\x7e]+$/;
 /** Control characters have no place in what programs and people compare. */
-const visibleText = (max: number): Field<string> =>
+const visibleText = (max: number): SchemaField<string> =>
   parsedText(
     "visible ASCII",
     max,
@@ -283,7 +283,7 @@ function bodyOf(plaintext: Uint8Array, at: number): Uint8Array {
 }
 
 /** Ascending, so that one set of addressees has one form. */
-function addressees(): Field<readonly AgentId[]> {
+function addressees(): SchemaField<readonly AgentId[]> {
   const inner = list(
     parsedText("agent id", agentIdCharacters, parseAgentId),
     limits.contentAddressees,
@@ -300,7 +300,7 @@ function addressees(): Field<readonly AgentId[]> {
   };
 }
 
-function receiptWanted(): Field<ReceiptWanted> {
+function receiptWanted(): SchemaField<ReceiptWanted> {
   const { delivered, done } = receiptsWanted;
   return {
     type: { kind: "uint", min: delivered, max: done },
@@ -314,7 +314,7 @@ function receiptWanted(): Field<ReceiptWanted> {
   };
 }
 
-function headers(): Field<ReadonlyMap<string, string>> {
+function headers(): SchemaField<ReadonlyMap<string, string>> {
   const name = visibleText(limits.contentHeaderNameBytes);
   const content = text(limits.contentHeaderValueBytes);
   return {

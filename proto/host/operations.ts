@@ -8,31 +8,31 @@ import type { AgentId } from "../base/ids.ts";
 import { maxBundledMessages } from "../statements/message_aad.ts";
 import {
   choice,
+  type FieldLimits,
   type FieldsOf,
   flag,
-  type GivenFields,
+  type HostShape,
+  type InputFields,
   json,
-  type Limits,
   list,
   map,
   number,
   object,
   optional,
-  type Shape,
   text,
   texts,
   whole,
 } from "./fields.ts";
 
-export interface Operation {
-  readonly fields: Shape;
+export interface HostOperation {
+  readonly fields: HostShape;
   /** The bytes of the call. */
   readonly bytes?: string;
-  readonly answer?: Shape;
+  readonly answer?: HostShape;
   /** The bytes of the answer, or of each item. */
   readonly brings?: string;
   /** The answer is the number of a stream of such items. */
-  readonly items?: Shape;
+  readonly items?: HostShape;
   /** The answer has the channel's state after it, which events would tell a moment later. */
   readonly changes?: true;
   /**
@@ -43,23 +43,23 @@ export interface Operation {
   readonly says: string;
 }
 
-export type Operations = Readonly<Record<string, Operation>>;
+export type Operations = Readonly<Record<string, HostOperation>>;
 
 /** Its value, where it gives back one: bytes, or the one field of its answer. */
-export type ResultOf<O extends Operation> = O extends { readonly brings: string } ? Uint8Array
-  : O extends { readonly answer: infer A extends Shape } ? FieldsOf<A>[keyof FieldsOf<A>]
+export type ResultOf<O extends HostOperation> = O extends { readonly brings: string } ? Uint8Array
+  : O extends { readonly answer: infer A extends HostShape } ? FieldsOf<A>[keyof FieldsOf<A>]
   : void;
 
 /** The operations of a group, carried out by one object: a function for each. */
-export type Doing<T extends Operations> = {
+export type OperationMethods<T extends Operations> = {
   readonly [Op in keyof T]: (
-    fields: GivenFields<T[Op]["fields"]>,
+    fields: InputFields<T[Op]["fields"]>,
     bytes: Uint8Array,
   ) => Promise<ResultOf<T[Op]>>;
 };
 
 /** Beside the fields of an operation. */
-export interface Given {
+export interface OperationExtras {
   readonly bytes?: Uint8Array;
   /** Gives up. */
   readonly signal?: AbortSignal | undefined;
@@ -69,14 +69,14 @@ export interface Given {
 export interface Performer<T extends Operations> {
   act<Op extends keyof T>(
     op: Op,
-    fields: GivenFields<T[Op]["fields"]>,
-    given?: Given,
+    fields: InputFields<T[Op]["fields"]>,
+    given?: OperationExtras,
   ): Promise<ResultOf<T[Op]>>;
 }
 
 /** How many items one `next` brings at most. */
 export const maxItems = 64;
-const atMost = (max: number, what: string): Limits => ({
+const atMost = (max: number, what: string): FieldLimits => ({
   min: 1,
   max,
   refusal: (_, value) => `${what.replace("…", `1 to ${max}`)}, not ${value}`,
@@ -615,12 +615,14 @@ const all = {
 export type OperationName = keyof typeof all;
 
 /** All of them, each with all its fields. */
-export const operations: Readonly<Record<OperationName, Operation>> = {
+export const operations: Readonly<Record<OperationName, HostOperation>> = {
   ...all,
   ...eachWithChannel(channelOperations),
 };
 
-function eachWithChannel<T extends Operations>(rows: T): { readonly [Op in keyof T]: Operation } {
+function eachWithChannel<T extends Operations>(
+  rows: T,
+): { readonly [Op in keyof T]: HostOperation } {
   const entries = Object.entries(rows).map((
     [op, row],
   ) => [op, { ...row, fields: { ...channel, ...row.fields } }]);

@@ -5,11 +5,11 @@
  */
 import type { SeenAgent } from "./shown_agent.ts";
 
-export type Addressable = Pick<SeenAgent, "identity" | "knownAs" | "attested"> & {
+export type AddressableMember = Pick<SeenAgent, "identity" | "knownAs" | "attested"> & {
   readonly agentId: string;
 };
 
-export type Addressee<T> =
+export type AddresseeMatch<T> =
   | { readonly kind: "found"; readonly member: T }
   /** A domain gave several agents one name: only their ids tell them apart. */
   | { readonly kind: "several"; readonly members: readonly T[] }
@@ -17,10 +17,10 @@ export type Addressee<T> =
   | { readonly kind: "nobody"; readonly claiming: readonly T[] };
 
 /** An agent id always wins, then the reader's own name. */
-export function findAddressee<T extends Addressable>(
+export function findAddressee<T extends AddressableMember>(
   named: string,
   members: readonly T[],
-): Addressee<T> {
+): AddresseeMatch<T> {
   const own = members.find(({ agentId }) => agentId === named) ??
     members.find(({ knownAs }) => knownAs === named);
   if (own !== undefined) return { kind: "found", member: own };
@@ -32,6 +32,6 @@ export function findAddressee<T extends Addressable>(
 }
 
 /** A mailbox is of an account, and no name of an agent. */
-function addressOf({ attested }: Addressable): string | undefined {
+function addressOf({ attested }: AddressableMember): string | undefined {
   return attested?.how === "domain" ? `${attested.name}@${attested.domain}` : undefined;
 }

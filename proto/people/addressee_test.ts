@@ -1,28 +1,31 @@
 import { assertEquals } from "@std/assert";
-import { type Addressable, findAddressee } from "./addressee.ts";
+import { type AddressableMember, findAddressee } from "./addressee.ts";
 
 const [ann, bob, eve] = ["a", "b", "e"].map((letter) => letter.repeat(22)) as [
   string,
   string,
   string,
 ];
-const attested = (name: string, how: "domain" | "mailbox" = "domain"): Addressable["attested"] => ({
+const attested = (
+  name: string,
+  how: "domain" | "mailbox" = "domain",
+): AddressableMember["attested"] => ({
   domain: "acme.com",
   name,
   untilMs: 1,
   how,
 });
 
-function found(named: string, members: readonly Addressable[]): unknown {
+function found(named: string, members: readonly AddressableMember[]): unknown {
   const addressee = findAddressee(named, members);
-  const ids = (of: readonly Addressable[]): string[] => of.map(({ agentId }) => agentId);
+  const ids = (of: readonly AddressableMember[]): string[] => of.map(({ agentId }) => agentId);
   return addressee.kind === "found"
     ? addressee.member.agentId
     : [addressee.kind, ids(addressee.kind === "several" ? addressee.members : addressee.claiming)];
 }
 
 Deno.test("an agent is addressed by its id, the reader's name for it, or as an attested NAME@DOMAIN", () => {
-  const members: Addressable[] = [
+  const members: AddressableMember[] = [
     // It claims every address that another has.
     { agentId: eve, identity: "deploy-bot@acme.com", knownAs: undefined },
     { agentId: ann, identity: "x", knownAs: "Ann's laptop", attested: attested("ann") },
@@ -41,7 +44,7 @@ Deno.test("an agent is addressed by its id, the reader's name for it, or as an a
 });
 
 Deno.test("two agents of one name at a domain, and a mailbox, are no address", () => {
-  const twice: Addressable[] = [ann, bob].map((agentId) => ({
+  const twice: AddressableMember[] = [ann, bob].map((agentId) => ({
     agentId,
     identity: "",
     knownAs: undefined,

@@ -13,12 +13,12 @@ import { uint64, vector } from "../mls/writer.ts";
  * An agent that was added, and the signature of the member that added it over the admission's
  * statement.
  */
-export interface Admitted {
+export interface SignedAdmission {
   readonly agentId: AgentId;
   readonly signature: Uint8Array;
 }
 
-export interface Admission extends Admitted {
+export interface Admission extends SignedAdmission {
   /** Of the member that added the agent, as its leaf has them: together they give its agent id. */
   readonly signatureKey: Uint8Array;
   readonly identity: Uint8Array;
@@ -38,7 +38,7 @@ export interface ShownAdmissions {
   /** The name of its membership. */
   readonly membership: Uint8Array;
   /** The agents that its commit added. */
-  readonly added: readonly Admitted[];
+  readonly added: readonly SignedAdmission[];
 }
 
 export const membershipNameBytes = 16;
@@ -93,7 +93,7 @@ function encodeAdmission(admission: Admission): Uint8Array {
   return concatBytes(signer, encodeAdmitted(admission));
 }
 
-function encodeAdmitted({ agentId, signature }: Admitted): Uint8Array {
+function encodeAdmitted({ agentId, signature }: SignedAdmission): Uint8Array {
   return concatBytes(utf8ToBytes(agentId), signature);
 }
 
@@ -117,7 +117,7 @@ function readAdmission(reader: MlsReader): Admission {
   };
 }
 
-function readAdmitted(reader: MlsReader): Admitted {
+function readAdmitted(reader: MlsReader): SignedAdmission {
   const agentId = parseAgentId(String.fromCharCode(...reader.take(agentIdBytes)));
   return { agentId, signature: reader.take(signatureBytes) };
 }

@@ -2,11 +2,11 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { assertEquals, assertThrows } from "@std/assert";
 import {
   type Admission,
-  type Admitted,
   decodeAdmissions,
   decodeShownAdmissions,
   encodeAdmissions,
   encodeShownAdmissions,
+  type SignedAdmission,
 } from "./admissions.ts";
 import { WireError } from "../base/errors.ts";
 import { parseAgentId } from "../base/ids.ts";
@@ -24,7 +24,7 @@ const admission: Admission = {
 const membership = filled(16, 6);
 const many = (count: number): Admission[] =>
   Array.from({ length: count }, (_, epoch) => ({ ...admission, epoch }));
-const manyAdded = (count: number): Admitted[] =>
+const manyAdded = (count: number): SignedAdmission[] =>
   Array.from(
     { length: count },
     (_, i) => ({ agentId: admission.agentId, signature: filled(64, i) }),
@@ -45,7 +45,7 @@ Deno.test("admissions survive, none and the most of them", () => {
 });
 
 Deno.test("admissions that are too many, cut, followed by something or of another format are refused", () => {
-  const shown = (maker: readonly Admission[], added: readonly Admitted[] = []): Uint8Array =>
+  const shown = (maker: readonly Admission[], added: readonly SignedAdmission[] = []): Uint8Array =>
     encodeShownAdmissions({ maker, membership, added });
   refused(shown(many(limits.admissions + 1)), "more than 16");
   refused(shown([], manyAdded(limits.membersPerChannel + 1)), "more than 1000");

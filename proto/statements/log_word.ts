@@ -5,7 +5,7 @@
 import { WireError } from "../base/errors.ts";
 
 /** Of this epoch's messages, up to an entry of the log before which the sender knows everything. */
-export interface SeenOfLog {
+export interface SeenLogPlace {
   /** From 1. */
   readonly place: number;
   /** Modulo 65,536. */
@@ -15,7 +15,7 @@ export interface SeenOfLog {
 
 export interface LogWord {
   /** Undefined when the sender is not sure. */
-  readonly seen: SeenOfLog | undefined;
+  readonly seen: SeenLogPlace | undefined;
   /** The hash at the end of the last epoch before this one that has messages. */
   readonly before: Uint8Array | undefined;
 }

@@ -9,7 +9,7 @@ import { limits } from "../base/limits.ts";
 import { MlsReader } from "../mls/reader.ts";
 import { uint64, vector } from "../mls/writer.ts";
 import { type ChannelPolicy, decodePolicy, encodePolicy, policyBytes } from "./policy.ts";
-import type { Founded } from "./statements.ts";
+import type { FoundedGeneration } from "./statements.ts";
 
 /** As the GroupContext has it. */
 export interface OwnersVersion {
@@ -48,7 +48,7 @@ export type OwnersChange =
    */
   | ChangeFields & {
     readonly kind: "founded";
-    readonly founded: Founded;
+    readonly founded: FoundedGeneration;
     readonly policy?: ChannelPolicy;
     /** SHA-256 of the channel's issuers, as `encodeIssuers` writes them. */
     readonly issuers?: Uint8Array;

@@ -142,7 +142,7 @@ export interface OwnersStatement {
   /** Those of the new version. */
   readonly owners: readonly AgentId[];
   /** Of a change that founds a new generation. */
-  readonly founded?: Founded;
+  readonly founded?: FoundedGeneration;
   /**
    * In force after it, if the channel has one: of a change that founds a generation, which takes it
    * along, or sets a policy.
@@ -152,7 +152,7 @@ export interface OwnersStatement {
   readonly issuers?: Uint8Array;
 }
 
-export interface Founded {
+export interface FoundedGeneration {
   readonly generation: number;
   /** SHA-256 of the founding statement. */
   readonly founding: Uint8Array;

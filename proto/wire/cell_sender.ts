@@ -55,7 +55,9 @@ const tickShare = 0.5;
 /** A larger buffer is let go when nothing is pending: most sessions are idle most of the time. */
 const keptCells = 2;
 
-type Step = { readonly lane: Lane; readonly envelope: Uint8Array } | { readonly cellBytes: number };
+type SenderStep = { readonly lane: Lane; readonly envelope: Uint8Array } | {
+  readonly cellBytes: number;
+};
 
 export class CellSender {
   readonly #options: CellSenderOptions;
@@ -64,7 +66,7 @@ export class CellSender {
    * Envelopes pushed behind a change of the cell size that waits for the packer to be empty. The
    * first one is that change.
    */
-  #later: Step[] = [];
+  #later: SenderStep[] = [];
   #laterBytes = 0;
   #inFlightBytes = 0;
   #buffer = new Uint8Array(0);

@@ -22,9 +22,9 @@ import { type CallName, calls, notices, records, wordSets } from "./operations.t
 import {
   type AnyStruct,
   bytes,
-  type Field,
   type FieldType,
   fixedBytes,
+  type SchemaField,
   struct,
   uint,
 } from "../base/schema.ts";
@@ -36,7 +36,7 @@ const packageName = "static.relay.v1";
 const cell = bytes(limits.maxCellBytes);
 const link = fixedBytes(32);
 /** Of one size whatever its value: an index must not tell how far a session is. */
-const fixed64: Field<number> = {
+const fixed64: SchemaField<number> = {
   ...uint(),
   type: { kind: "uint", min: 0, max: Number.MAX_SAFE_INTEGER, fixed: true },
 };
@@ -61,14 +61,18 @@ const cells = {
   CellDownRequest: struct({ link: [1, link] }),
 };
 
-interface Stream {
+interface StreamMethod {
   readonly input: string;
   readonly output: string;
   readonly clientStreaming?: true;
   readonly serverStreaming?: true;
 }
 
-function stream(input: string, output: string, streaming: Partial<Stream> = {}): Stream {
+function stream(
+  input: string,
+  output: string,
+  streaming: Partial<StreamMethod> = {},
+): StreamMethod {
   return { input, output, ...streaming };
 }
 
@@ -219,7 +223,7 @@ const registry = createFileRegistry(
   () => undefined,
 );
 
-interface Method<Kind extends string, Input extends Message, Output extends Message> {
+interface ServiceMethod<Kind extends string, Input extends Message, Output extends Message> {
   readonly methodKind: Kind;
   readonly input: GenMessage<Input>;
   readonly output: GenMessage<Output>;
@@ -246,17 +250,19 @@ export type ErrorDetail = Message<"static.relay.v1.ErrorDetail"> & {
  * Messages of calls have no types of their own: `convert.ts` alone reads their fields, and gives
  * what the tables say.
  */
-type Methods =
-  & Record<Uncapitalize<CallName>, Method<"unary", Message, Message>>
+type ServiceMethods =
+  & Record<Uncapitalize<CallName>, ServiceMethod<"unary", Message, Message>>
   & {
-    deliver: Method<"server_streaming", Message, Delivery>;
-    session: Method<"bidi_streaming", Cell, Cell>;
-    cellUp: Method<"unary", CellUpRequest, Message>;
-    cellDown: Method<"server_streaming", CellDownRequest, Cell>;
+    deliver: ServiceMethod<"server_streaming", Message, Delivery>;
+    session: ServiceMethod<"bidi_streaming", Cell, Cell>;
+    cellUp: ServiceMethod<"unary", CellUpRequest, Message>;
+    cellDown: ServiceMethod<"server_streaming", CellDownRequest, Cell>;
   };
 
 // cast: put into the registry above
-export const Relay = registry.getService(`${packageName}.Relay`) as unknown as GenService<Methods>;
+export const Relay = registry.getService(`${packageName}.Relay`) as unknown as GenService<
+  ServiceMethods
+>;
 // cast: put into the registry above
 export const ErrorDetailSchema = registry.getMessage(
   `${packageName}.ErrorDetail`,

@@ -193,7 +193,7 @@ export function decodeRelayEnvelope(
   }
 }
 
-interface Parts {
+interface EnvelopeParts {
   readonly kind: number;
   readonly id: number;
   readonly operation: number;
@@ -217,7 +217,7 @@ function encodeParts(
 }
 
 /** The version is judged before anything else: another version may have another shape. */
-function decodeParts(bytes: Uint8Array, maxBytes: number): Parts {
+function decodeParts(bytes: Uint8Array, maxBytes: number): EnvelopeParts {
   const map = decodeCbor(bytes, maxBytes);
   if (!(map instanceof Map)) throw new WireError("protocol_error", "An envelope is a map");
   const version = map.get(key.version);
@@ -256,7 +256,7 @@ function encodeBody(schema: AnyStruct, body: unknown): CborMap {
 }
 
 /** A body that breaks its schema is the sender's mistake, answered under its request id. */
-function parseBody(schema: AnyStruct, parts: Parts, name: string): unknown {
+function parseBody(schema: AnyStruct, parts: EnvelopeParts, name: string): unknown {
   try {
     return schema.parse(parts.body, name);
   } catch (cause) {

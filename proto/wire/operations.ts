@@ -19,13 +19,13 @@ import {
   bool,
   bytes,
   choice,
-  type Field,
   fixedBytes,
   type Infer,
   list,
   nested,
   optional,
   parsedText,
+  type SchemaField,
   struct,
   text,
   uint,
@@ -35,7 +35,7 @@ const channelId = binaryId<ChannelId>();
 const messageId = binaryId<MessageId>();
 const inviteId = binaryId<InviteId>();
 const joinRequestId = binaryId<JoinRequestId>();
-const agentId: Field<AgentId> = parsedText("agent id", 22, parseAgentId);
+const agentId: SchemaField<AgentId> = parsedText("agent id", 22, parseAgentId);
 const agentIds = list(agentId, limits.membersPerChannel);
 const channelName = parsedText("channel name", limits.channelNameBytes, parseChannelName);
 /** Counts and sizes that are `uint32` in protobuf. */
@@ -244,7 +244,7 @@ interface CallOptions {
   readonly quiet?: boolean;
 }
 
-interface Call<Request extends AnyStruct, Reply extends AnyStruct> {
+interface CallDefinition<Request extends AnyStruct, Reply extends AnyStruct> {
   readonly number: number;
   readonly request: Request;
   readonly reply: Reply;
@@ -258,7 +258,7 @@ function call<Request extends AnyStruct, Reply extends AnyStruct>(
   request: Request,
   reply: Reply,
   { lane = "control", open = false, quiet = false }: CallOptions = {},
-): Call<Request, Reply> {
+): CallDefinition<Request, Reply> {
   return { number, request, reply, lane, open, quiet };
 }
 
@@ -707,7 +707,7 @@ export const calls = {
   ),
 } as const;
 
-interface Notice<Body extends AnyStruct> {
+interface NoticeDefinition<Body extends AnyStruct> {
   readonly number: number;
   /** Its field in the `Delivery` of typed sessions. */
   readonly delivery: number;
@@ -720,7 +720,7 @@ function notice<Body extends AnyStruct>(
   delivery: number,
   body: Body,
   lane: Lane = "data",
-): Notice<Body> {
+): NoticeDefinition<Body> {
   return { number, delivery, body, lane };
 }
 

@@ -14,11 +14,11 @@ import {
   limits,
   WireError,
 } from "../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../core/link.ts";
+import type { ClientLink, CoreSession, EndReason, TransportKind } from "../core/link.ts";
 import type { LinkHost } from "./link_host.ts";
 
 export interface CellTransport {
-  readonly transport: Transport;
+  readonly transport: TransportKind;
   readonly remoteAddress: string;
   /** Whole cells of one size; the bytes may be used again when the promise settles. */
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void>;
@@ -31,14 +31,14 @@ export interface CellTransport {
 /** Timers take no more than 2^31 - 1 ms. */
 const longestWaitMs = 24 * 60 * 60 * 1000;
 
-export class CellSession implements Link {
-  readonly transport: Transport;
+export class CellSession implements ClientLink {
+  readonly transport: TransportKind;
   readonly remoteAddress: string;
   readonly #host: LinkHost;
   readonly #stream: CellTransport;
   readonly #reader: CellReader;
   readonly #sender: CellSender;
-  readonly #session: RelaySession;
+  readonly #session: CoreSession;
   #state: "open" | "ending" | "closed" = "open";
   /** Envelopes that the core has not finished with; the stream is not read meanwhile. */
   #busy: Promise<void>[] = [];

@@ -11,7 +11,7 @@ import {
   parseAccountId,
 } from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
-import type { EndReason, Link, RelaySession } from "../core/link.ts";
+import type { ClientLink, CoreSession, EndReason } from "../core/link.ts";
 import { CellSession } from "./cell_session.ts";
 
 const account: AccountId = parseAccountId("3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77");
@@ -29,7 +29,7 @@ class Bench {
   readonly counted: { padding: number; cover: number }[] = [];
   readonly calls: string[] = [];
   readonly session: CellSession;
-  link!: Link;
+  link!: ClientLink;
   /** The core's answer to `receive`. */
   busy: Promise<void> | undefined;
   blocked: PromiseWithResolvers<void> | undefined;
@@ -37,7 +37,7 @@ class Bench {
   rider: (room: number) => Uint8Array | undefined = () => undefined;
 
   constructor({ refuse, budget }: { refuse?: EndReason; budget?: CoverBudget } = {}) {
-    const core: RelaySession = {
+    const core: CoreSession = {
       receive: (envelope) => {
         this.received.push(envelope.slice());
         this.onReceive(envelope);
@@ -47,7 +47,7 @@ class Bench {
       writable: () => void this.calls.push("writable"),
       closed: () => void this.calls.push("closed"),
     };
-    const open = (link: Link): RelaySession => {
+    const open = (link: ClientLink): CoreSession => {
       this.link = link;
       if (refuse !== undefined) link.end(refuse);
       return core;

@@ -3,11 +3,11 @@
  * limits and a clock.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import type { Link, RelaySession } from "../core/link.ts";
+import type { ClientLink, CoreSession } from "../core/link.ts";
 
 export interface LinkHost {
   /** A refused link is ended through `link.end`. */
-  open(link: Link): RelaySession;
+  open(link: ClientLink): CoreSession;
   /** The size that the relay's reply to GetChallenge tells. */
   readonly cellBytes: number;
   /** A session without a byte for this long is ended. */

@@ -16,12 +16,12 @@ export interface ImportOptions extends Omit<NodesOptions, "name"> {
   readonly path: string;
 }
 
-export interface Imported {
+export interface ImportResult {
   readonly bytes: number;
 }
 
 /** Throws an `Error` that says why not. The relay of the file must be stopped. */
-export async function importFile(options: ImportOptions): Promise<Imported> {
+export async function importFile(options: ImportOptions): Promise<ImportResult> {
   const { path } = options;
   await Deno.stat(path).catch((cause) => {
     throw new Error(`Cannot import ${path}: there is no such file`, { cause });
@@ -36,7 +36,7 @@ export async function importFile(options: ImportOptions): Promise<Imported> {
   }
 }
 
-async function importCopy(copy: string, options: ImportOptions): Promise<Imported> {
+async function importCopy(copy: string, options: ImportOptions): Promise<ImportResult> {
   const { prefix, replicas, path } = options;
   const nodes = await openNodes({ ...options, name: "static import" });
   try {

@@ -9,27 +9,27 @@ import type { Cluster } from "../core/cluster.ts";
 import type { Engine, LeaseBook } from "../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
 import { writeBackup } from "./replica/backup_file.ts";
-import { type Command, encodeCommand } from "./log/command.ts";
+import { encodeCommand, type LogCommand } from "./log/command.ts";
 import { type FoundCopies, replaceCopy, warnOfSetBack } from "./replica/former_copy.ts";
-import { LiveCluster } from "./memory/live_cluster.ts";
+import { EphemeralCluster } from "./memory/live_cluster.ts";
 import { LogCopies } from "./log/log_copies.ts";
 import { LogSilences } from "./silence/log_silences.ts";
-import { type Late, LogWriter } from "./log/log_writer.ts";
+import { type LateResultHandler, LogWriter } from "./log/log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes/nodes.ts";
 import { whileMoving } from "./nodes/patience.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica/replica.ts";
 import {
+  type CommandWriter,
   createLeaseBook,
   holderOf,
   ReplicatedEngine,
-  type Write,
 } from "./replica/replicated_engine.ts";
 import { logNames, SharedLog } from "./log/shared_log.ts";
-import { Shortening } from "./log/shortening.ts";
+import { LogCompaction } from "./log/shortening.ts";
 import type { SilenceLimits } from "./silence/silence.ts";
 import type { ClusterStats } from "./stats.ts";
-import { Tripwire } from "./replica/tripwire.ts";
+import { DivergenceCheck } from "./replica/tripwire.ts";
 
 export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   /** Of all names at the nodes. */
@@ -122,9 +122,9 @@ class ClusterRelay {
   readonly #replica: Replica;
   readonly #shared: SharedLog;
   #writer: LogWriter;
-  readonly #live: LiveCluster;
-  readonly #tripwire: Tripwire;
-  readonly #shortening: Shortening;
+  readonly #live: EphemeralCluster;
+  readonly #tripwire: DivergenceCheck;
+  readonly #shortening: LogCompaction;
   readonly #over = Promise.withResolvers<void>();
   readonly #failure = Promise.withResolvers<never>();
   #peers: Peers | undefined;
@@ -151,14 +151,14 @@ class ClusterRelay {
           "The nodes' memory has dropped what this relay has not read: it was too slow. Restart it",
         ),
       );
-    this.#live = new LiveCluster({
+    this.#live = new EphemeralCluster({
       ...options,
       nodes,
       onBehind,
       stillBegun: () => this.#write({ op: "mark" }),
     });
     this.#replica = this.#createReplica();
-    this.#tripwire = new Tripwire({
+    this.#tripwire = new DivergenceCheck({
       relay,
       digestAt: (position) => this.#replica.state.digestAt(position),
       onDiffers: (position, others) => {
@@ -193,7 +193,7 @@ class ClusterRelay {
     });
     // Also when nobody waits for it yet.
     this.#failure.promise.catch(() => {});
-    this.#shortening = new Shortening({
+    this.#shortening = new LogCompaction({
       copies,
       every: options.copyEvery ?? copyEvery,
       position: () => this.#replica.position,
@@ -355,12 +355,12 @@ class ClusterRelay {
     });
     const { leases } = this.#store.engine;
     const leasesOf = (relay: string): LeaseBook =>
-      createLeaseBook(leases, relay, this.#write as Write); // cast: verdicts of its commands
+      createLeaseBook(leases, relay, this.#write as CommandWriter); // cast: verdicts of its commands
     const silences = this.#silences;
     return { engine, peers, cluster, leasesOf, silences, stats: () => this.#stats(peers) };
   }
 
-  readonly #write = (command: Command, late?: Late): Promise<unknown> =>
+  readonly #write = (command: LogCommand, late?: LateResultHandler): Promise<unknown> =>
     this.#writer.write(encodeCommand(command), late);
 
   #createReplica(): Replica {

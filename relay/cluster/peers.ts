@@ -8,7 +8,7 @@
 import type { Msg } from "@nats-io/nats-core";
 import { type RelayLoad, unknownLoad } from "../core/relay_load.ts";
 import { describeFailure, every, type Log, waits } from "../../server/mod.ts";
-import type { Command } from "./log/command.ts";
+import type { LogCommand } from "./log/command.ts";
 import type { Nodes } from "./nodes/nodes.ts";
 import { decodeLoad, encodeLoad } from "./peer_load.ts";
 import type { ReplicaState } from "./replica/replica_state.ts";
@@ -19,7 +19,7 @@ export interface PeersOptions {
   readonly relay: string;
   readonly nowMs: () => number;
   readonly state: ReplicaState;
-  readonly write: (command: Command) => Promise<unknown>;
+  readonly write: (command: LogCommand) => Promise<unknown>;
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;

@@ -5,7 +5,7 @@ import { natsInstalled } from "../../tests/support/nats.ts";
 import { testWhen } from "../../tests/support/requirement.ts";
 import { unknownLoad } from "../core/relay_load.ts";
 import { openReplicaStore } from "../engine/mod.ts";
-import type { Command } from "./log/command.ts";
+import type { LogCommand } from "./log/command.ts";
 import { type Nodes, openNodes } from "./nodes/nodes.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica/replica.ts";
@@ -100,7 +100,7 @@ testWhen(
       relay: "relay-1",
       nowMs: () => nowMs,
       state,
-      write: (command: Command) => {
+      write: (command: LogCommand) => {
         if (command.op === "give_up") givenUp.push(command.relay);
         return Promise.resolve();
       },

@@ -4,7 +4,7 @@ import { encodeCbor } from "../../proto/mod.ts";
 import { openReplicaStore } from "../engine/mod.ts";
 import { encodeBatch } from "./log/batch.ts";
 import { toCbor } from "./log/command.ts";
-import { LiveState } from "./memory/live_state.ts";
+import { EphemeralState } from "./memory/live_state.ts";
 import { Replica } from "./replica/replica.ts";
 
 const command = encodeCbor(toCbor({ op: "newer", secret: "the content" }));
@@ -43,7 +43,7 @@ Deno.test("an unknown command of the shared memory is reported without its conte
     tell: ignore,
     confirm: ignore,
   };
-  const state = new LiveState({ ...listener, fault: resolve });
+  const state = new EphemeralState({ ...listener, fault: resolve });
   log.forEach((bytes, index) => state.take(index + 1, bytes));
   assertEquals(String(await fault), "TypeError: A command of the shared memory is unknown: newer");
 });

@@ -1,7 +1,7 @@
 /** Work that no request waits for. A fault in it is logged and harms nothing else. */
 import type { CoreDeps } from "./deps.ts";
 
-export class Background {
+export class BackgroundWork {
   readonly #deps: Pick<CoreDeps, "log">;
   readonly #running = new Set<Promise<void>>();
 

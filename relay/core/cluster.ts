@@ -5,7 +5,7 @@
  */
 import type { AgentId, ChannelId, NoticeBody, NoticeName } from "../../proto/mod.ts";
 import type { Cursor } from "../engine/engine.ts";
-import type { Statement } from "./channel/confirmations.ts";
+import type { ConfirmationStatement } from "./channel/confirmations.ts";
 import type { JoinRequest, RejoinRequest } from "./channel/pending_joins.ts";
 import type { RelayLoad } from "./relay_load.ts";
 
@@ -13,7 +13,7 @@ import type { RelayLoad } from "./relay_load.ts";
 export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "toldAtMs">;
 
 /** How far a relay had read the log that relays share, and when. */
-export interface Moment {
+export interface LogMoment {
   readonly position: number;
   readonly timeMs: number;
 }
@@ -24,13 +24,13 @@ export interface SessionWish {
    * When it came: the sessions that it has begun elsewhere since are newer than the one that it
    * asks for.
    */
-  readonly since: Moment;
+  readonly since: LogMoment;
   /** It still waits. */
   readonly isWanted: () => boolean;
 }
 
 export interface Cluster {
-  moment(): Moment;
+  moment(): LogMoment;
   /**
    * The agent's session is at this relay from here on: what older ones still send is void
    * everywhere. Returns its number. Everything that was accepted anywhere before the call is known
@@ -62,7 +62,7 @@ export interface Cluster {
   tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void;
   shareJoin(request: SharedJoin): void;
   endJoin(requestId: SharedJoin["requestId"]): void;
-  confirm(channelId: ChannelId, agentId: AgentId, statement: Statement): void;
+  confirm(channelId: ChannelId, agentId: AgentId, statement: ConfirmationStatement): void;
   /** Once, before the first session. */
   listen(listener: ClusterListener): void;
 }
@@ -75,7 +75,7 @@ export interface ClusterListener {
   told(agentId: AgentId, operation: NoticeName, body: NoticeBody<NoticeName>): void;
   joinShared(request: SharedJoin): void;
   joinEnded(requestId: SharedJoin["requestId"]): void;
-  confirmed(channelId: ChannelId, agentId: AgentId, statement: Statement): void;
+  confirmed(channelId: ChannelId, agentId: AgentId, statement: ConfirmationStatement): void;
   /** A Welcome for these agents is in the log, at whichever relay the channel is in memory. */
   welcomed(channelId: ChannelId, agentIds: readonly AgentId[]): void;
   /** A cursor moved, at whatever relay; undefined: it was dropped. */

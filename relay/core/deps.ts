@@ -10,9 +10,9 @@ import type {
   KeyId,
   TokenGrant,
 } from "../../proto/mod.ts";
-import type { Charge, Cost, Engine } from "../engine/engine.ts";
+import type { Charge, ChargedAmount, Engine } from "../engine/engine.ts";
 import type { Cluster } from "./cluster.ts";
-import type { Transport } from "./link.ts";
+import type { TransportKind } from "./link.ts";
 import type { Meter } from "./meter.ts";
 
 export interface VerifiedToken {
@@ -44,7 +44,7 @@ export interface Quota {
    * Returns at once while a lease has room: the usual case. With a key, it is counted under that as
    * well. All or none.
    */
-  reserve(account: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation>;
+  reserve(account: AccountId, cost: ChargedAmount, key?: KeyId): Reservation | Promise<Reservation>;
   /**
    * The entry was appended (its charge is durable), or it was not and the message goes back;
    * undefined: nobody knows.
@@ -95,7 +95,7 @@ export interface Span {
 
 /** For the log: no payloads, no identities beyond agent ids. */
 export type CoreEvent =
-  | { readonly event: "session_open"; readonly agentId: AgentId; readonly transport: Transport }
+  | { readonly event: "session_open"; readonly agentId: AgentId; readonly transport: TransportKind }
   | {
     readonly event: "session_end";
     readonly agentId?: AgentId;

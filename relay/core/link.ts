@@ -5,7 +5,7 @@
  */
 import type { AccountId, CoverMode, ErrorCode, Lane } from "../../proto/mod.ts";
 
-export type Transport = "quic" | "webtransport" | "grpc" | "cells" | "typed";
+export type TransportKind = "quic" | "webtransport" | "grpc" | "cells" | "typed";
 
 /** Why a session ends, for the client's eyes. */
 export interface EndReason {
@@ -18,8 +18,8 @@ export interface EndReason {
  * One session's way to its client. All calls are synchronous and never throw; after `closed()` they
  * do nothing.
  */
-export interface Link {
-  readonly transport: Transport;
+export interface ClientLink {
+  readonly transport: TransportKind;
   /** Host without port, of IPv6 its /64; for limits and nothing else. */
   readonly remoteAddress: string;
   /** Envelope bytes that were given to `send` and not yet to the network. */
@@ -39,7 +39,7 @@ export interface Link {
 }
 
 /** The core's side of a session. */
-export interface RelaySession {
+export interface CoreSession {
   /**
    * One envelope, valid only during this call. When it returns a promise the session has enough to
    * do: read no more until it resolves. Never rejects.

@@ -3,15 +3,15 @@
  * module puts the rooms together; see the architecture page.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import { Background } from "./background.ts";
+import { BackgroundWork } from "./background.ts";
 import { LoadedChannels } from "./channel/loaded_channels.ts";
 import { LogId } from "./channel/log_id.ts";
 import { PendingJoins } from "./channel/pending_joins.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreStats } from "./core_stats.ts";
 import type { CoreDeps } from "./deps.ts";
-import { Limits } from "./limits/limits.ts";
-import type { Link, RelaySession } from "./link.ts";
+import { CoreLimits } from "./limits/limits.ts";
+import type { ClientLink, CoreSession } from "./link.ts";
 import { closeChannelsOf, eraseChannelsOf } from "./requests/channel_requests.ts";
 import { followCluster } from "./requests/cluster_events.ts";
 import { dispatch } from "./requests/dispatch.ts";
@@ -19,12 +19,12 @@ import { followEntry } from "./requests/entry_events.ts";
 import { greet } from "./requests/greeting.ts";
 import type { CoreParts } from "./requests/request_handler.ts";
 import { Sessions } from "./session/sessions.ts";
-import { Relief } from "./upkeep/relief.ts";
+import { StorageReclaimer } from "./upkeep/relief.ts";
 import { Upkeep } from "./upkeep/upkeep.ts";
 
 export interface RelayCore {
   /** A connection. One that cannot be taken is ended through its link, with the reason. */
-  open(link: Link): RelaySession;
+  open(link: ClientLink): CoreSession;
   /**
    * Takes no more connections, tells every client to come back elsewhere or later, and resolves
    * when all are gone.
@@ -54,21 +54,21 @@ export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
 class LiveCore implements RelayCore, CoreParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
-  readonly background: Background;
-  readonly limits: Limits;
+  readonly background: BackgroundWork;
+  readonly limits: CoreLimits;
   readonly logId: LogId;
   readonly joins: PendingJoins;
   readonly channels: LoadedChannels;
   readonly sessions: Sessions;
-  readonly relief: Relief;
+  readonly relief: StorageReclaimer;
   readonly upkeep: Upkeep;
 
   constructor(config: CoreConfig, deps: CoreDeps) {
     const { cluster, engine, log, nowMs, randomBytes } = deps;
     this.config = config;
     this.deps = deps;
-    this.background = new Background(deps);
-    this.limits = new Limits(config, deps);
+    this.background = new BackgroundWork(deps);
+    this.limits = new CoreLimits(config, deps);
     this.logId = new LogId({ records: engine.records, nowMs, randomBytes });
     this.joins = new PendingJoins(
       config,
@@ -88,12 +88,12 @@ class LiveCore implements RelayCore, CoreParts {
       handle: (session, envelope) => dispatch(this, session, envelope),
       greet: (session, agentId) => greet(this, session, agentId),
     });
-    this.relief = new Relief(this);
+    this.relief = new StorageReclaimer(this);
     this.upkeep = new Upkeep(this);
     cluster?.listen(followCluster(this));
   }
 
-  open(link: Link): RelaySession {
+  open(link: ClientLink): CoreSession {
     return this.sessions.open(link);
   }
 

@@ -30,7 +30,7 @@ export interface ChannelHead {
   oldestMs: number | undefined;
 }
 
-interface Row {
+interface ChannelRow {
   number: number;
   id: ChannelId;
   name: ChannelName;
@@ -52,7 +52,7 @@ interface Row {
 const maxHeads = 10_000;
 
 export class ChannelHeads {
-  readonly #select: Statement<Row>;
+  readonly #select: Statement<ChannelRow>;
   readonly #update: Statement;
   readonly #close: Statement;
   readonly #setOldest: Statement;
@@ -135,7 +135,7 @@ export class ChannelHeads {
   }
 }
 
-function headOf(row: Row): ChannelHead {
+function headOf(row: ChannelRow): ChannelHead {
   return {
     number: row.number,
     channelId: row.id,

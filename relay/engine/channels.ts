@@ -11,8 +11,8 @@ import type {
   ListQuery,
   NewChannel,
   Snapshot,
-  Waiting,
   WaitingQuery,
+  WelcomeBacklog,
 } from "./engine.ts";
 
 export interface SizedChannel {
@@ -37,7 +37,7 @@ export class Channels {
   readonly #byName: Statement<{ id: ChannelId }>;
   readonly #list: Statement<{ id: ChannelId }>;
   readonly #listJoining: Statement<{ id: ChannelId }>;
-  readonly #joining: Statement<Waiting>;
+  readonly #joining: Statement<WelcomeBacklog>;
   readonly #listed: Statement<{ listed: number }>;
   readonly #count: Statement<{ channels: number }>;
   readonly #aged: Statement<{ id: ChannelId }>;
@@ -156,7 +156,7 @@ export class Channels {
     return pageOf(this.#listJoining.all(agentId, after ?? "", limit + 1), limit);
   }
 
-  joining({ agentId, account, except }: WaitingQuery): Waiting {
+  joining({ agentId, account, except }: WaitingQuery): WelcomeBacklog {
     return {
       channelsOfAccount: 0,
       bytesOfAccount: 0,

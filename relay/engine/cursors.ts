@@ -10,7 +10,7 @@ interface CursorsDeps {
   readonly logBytes: LogBytes;
 }
 
-export class Cursors {
+export class CursorTable {
   readonly #heads: ChannelHeads;
   readonly #logBytes: LogBytes;
   readonly #all: Statement<{ agent: AgentId; consumed: number; acknowledged: number }>;

@@ -15,7 +15,7 @@ import {
   checkFormat,
   checkMark,
   migrate,
-  type Migrated,
+  type MigratedFile,
   type Migration,
   migrations as allMigrations,
 } from "./migrations.ts";
@@ -40,7 +40,7 @@ export interface DatabaseOptions {
   /** Every change of the format; tests add to them. */
   readonly migrations?: readonly Migration[];
   /** An older file was brought to this relay's format. */
-  readonly onMigrated?: (migrated: Migrated) => void;
+  readonly onMigrated?: (migrated: MigratedFile) => void;
 }
 
 /**
@@ -69,13 +69,13 @@ interface Copied {
   readonly checkpointed: number;
 }
 
-interface Handles {
+interface SyncHandles {
   readonly log: SyncHandle;
   readonly file: SyncHandle;
 }
 
 /** Counted by statements, so that SQLite need not be asked with every group. */
-interface Written {
+interface WriteCounts {
   /** Since the transaction began. */
   rows: number;
   /** Since the length of the log was asked for: less than what they take there. */
@@ -88,9 +88,9 @@ interface Written {
  */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
-  readonly #written: Written;
+  readonly #written: WriteCounts;
 
-  constructor(statement: StatementSync, written: Written) {
+  constructor(statement: StatementSync, written: WriteCounts) {
     this.#statement = statement;
     this.#written = written;
   }
@@ -127,11 +127,11 @@ export class Database {
   /** Its content can be had again from elsewhere. */
   readonly isCopy: boolean;
   readonly #sqlite: DatabaseSync;
-  readonly #handles: Handles | undefined;
+  readonly #handles: SyncHandles | undefined;
   readonly #checkpointPages: number;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
-  readonly #written: Written = { rows: 0, pages: 0 };
+  readonly #written: WriteCounts = { rows: 0, pages: 0 };
   readonly #logPages: Statement<{ log: number }>;
   readonly #checkpoints: {
     readonly copyBack: Statement<Copied>;
@@ -152,7 +152,7 @@ export class Database {
 
   private constructor(
     sqlite: DatabaseSync,
-    handles: Handles | undefined,
+    handles: SyncHandles | undefined,
     { path, checkpointPages, maxBytes, readDisk, isCopy }: DatabaseParts,
   ) {
     this.isCopy = isCopy;
@@ -383,7 +383,11 @@ export class Database {
   }
 }
 
-function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migration[]): Migrated {
+function configure(
+  sqlite: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[],
+): MigratedFile {
   const pragma = (text: string): unknown =>
     Object.values(sqlite.prepare(`PRAGMA ${text}`).get() ?? {})[0];
   sqlite.exec(`PRAGMA busy_timeout = 0; PRAGMA page_size = ${pageBytes}`);

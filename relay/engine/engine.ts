@@ -28,7 +28,7 @@ export interface Engine {
    * Returns the bytes that wait for an agent in such channels of one account, and how many other
    * accounts have something waiting for it.
    */
-  joining(query: WaitingQuery): Promise<Waiting>;
+  joining(query: WaitingQuery): Promise<WelcomeBacklog>;
 
   /** Whether an open channel lists this agent. */
   isListed(agentId: AgentId): Promise<boolean>;
@@ -62,7 +62,7 @@ export interface Engine {
    * The original answer to an entry's key, for as long as keys are remembered. Knows of every
    * `append` that was called before it.
    */
-  findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
+  findKey(channelId: ChannelId, key: string): Promise<AppendedEntry | undefined>;
   /** The commit that ended an epoch. Remembered after the entry itself was trimmed. */
   findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined>;
   /**
@@ -203,7 +203,7 @@ export interface WaitingQuery {
   readonly except: ChannelId;
 }
 
-export interface Waiting {
+export interface WelcomeBacklog {
   readonly channelsOfAccount: number;
   /** Of their Welcomes. */
   readonly bytesOfAccount: number;
@@ -273,7 +273,7 @@ export interface NewEntry extends EntryHead {
   /** Records that change with it. */
   readonly records?: readonly RecordEdit[];
   /** Without it, an entry is never refused for want of room. */
-  readonly room?: Room;
+  readonly room?: StorageLimits;
   /**
    * The session in which it was sent, where several relays share a log: void once its agent has a
    * newer one anywhere.
@@ -295,7 +295,7 @@ export type RecordEdit =
   | { readonly kind: "delete"; readonly key: string };
 
 /** Limits for entries, the new one included. */
-export interface Room {
+export interface StorageLimits {
   /**
    * Entries other than messages, members and records of the channel; a message is not measured
    * against it.
@@ -343,7 +343,7 @@ export interface Gap {
 
 export type LogItem = Entry | Gap;
 
-export interface Appended {
+export interface AppendedEntry {
   readonly sequence: number;
   /** The entry's own. */
   readonly epoch: number;
@@ -352,8 +352,8 @@ export interface Appended {
 
 /** Checked in this order: session, channel, key, epoch, charge, room. */
 export type AppendOutcome =
-  | ({ readonly kind: "appended" } & Appended)
-  | ({ readonly kind: "duplicate" } & Appended)
+  | ({ readonly kind: "appended" } & AppendedEntry)
+  | ({ readonly kind: "duplicate" } & AppendedEntry)
   | { readonly kind: "no_channel" }
   /** Its agent has a newer session at another relay. */
   | { readonly kind: "replaced" }
@@ -397,7 +397,11 @@ export interface NewRecord {
    * The open channel that it belongs to: it is counted there, and goes with it. One that takes
    * another's place is not refused for room.
    */
-  readonly of?: { readonly channelId: ChannelId; readonly most: number; readonly room: Room };
+  readonly of?: {
+    readonly channelId: ChannelId;
+    readonly most: number;
+    readonly room: StorageLimits;
+  };
 }
 
 export type PutOutcome =
@@ -420,7 +424,7 @@ export interface Charge {
 }
 
 /** Amounts that are paid for together, all or none. */
-export type Cost = Pick<Charge, "messages" | "payloadBytes">;
+export type ChargedAmount = Pick<Charge, "messages" | "payloadBytes">;
 
 /** A part of an account's quota that this relay may consume; see `proto/api/lease.ts`. */
 export interface HeldLease {
@@ -464,7 +468,7 @@ export interface KeyPackagePools {
    */
   put(agentId: AgentId, upload: PoolUpload): Promise<PoolCount>;
   /** One KeyPackage for one claimer. The same `claim` gets the same answer until it expires. */
-  claim(agentId: AgentId, claim: PoolClaim): Promise<Claimed | undefined>;
+  claim(agentId: AgentId, claim: PoolClaim): Promise<ClaimedKeyPackage | undefined>;
   /** The account that uploaded last for this agent. */
   ownerOf(agentId: AgentId): Promise<AccountId | undefined>;
   expire(nowMs: number): Promise<void>;
@@ -519,7 +523,7 @@ export interface PoolCount {
   readonly hasLastResort: boolean;
 }
 
-export interface Claimed {
+export interface ClaimedKeyPackage {
   readonly keyPackage: Uint8Array;
   readonly lastResort: boolean;
   /** Left in the pool. */

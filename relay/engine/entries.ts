@@ -6,7 +6,7 @@ import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
 import type {
-  Appended,
+  AppendedEntry,
   AppendOutcome,
   CommitTrace,
   Entry,
@@ -32,7 +32,7 @@ interface EntryRow {
   body: Uint8Array;
 }
 
-interface KeyRow {
+interface EntryKeyRow {
   sequence: number;
   epoch: number;
   time_ms: number;
@@ -75,7 +75,7 @@ export class Entries {
   readonly #resizeWelcome: Statement;
   readonly #next: Statement<EntryRow>;
   readonly #gapsAfter: Statement<GapRow>;
-  readonly #key: Statement<KeyRow>;
+  readonly #key: Statement<EntryKeyRow>;
   readonly #trace: Statement<TraceRow>;
 
   constructor(database: Database, { heads, leases, logBytes, records }: EntriesDeps) {
@@ -148,7 +148,7 @@ export class Entries {
   #rememberKey(
     { number }: ChannelHead,
     key: string,
-    { sequence, epoch, timeMs }: Appended,
+    { sequence, epoch, timeMs }: AppendedEntry,
   ): boolean {
     return this.#insertKey.run(number, key, sequence, epoch, timeMs) === 1;
   }
@@ -217,12 +217,12 @@ export class Entries {
     return [...items, ...gaps];
   }
 
-  findKey(channelId: ChannelId, key: string): Appended | undefined {
+  findKey(channelId: ChannelId, key: string): AppendedEntry | undefined {
     const channel = this.#heads.find(channelId);
     return channel === undefined ? undefined : this.#findKey(channel, key);
   }
 
-  #findKey({ number }: ChannelHead, key: string): Appended | undefined {
+  #findKey({ number }: ChannelHead, key: string): AppendedEntry | undefined {
     const row = this.#key.get(number, key);
     return row === undefined
       ? undefined

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers";
 import { EngineError, faultOf } from "./errors.ts";
 
 /** The storage that a group is written to. */
-export interface Storage {
+export interface GroupStorage {
   begin(): void;
   /** Returns whether `sync` is needed before the group counts. */
   commit(): boolean;
@@ -21,7 +21,7 @@ export interface Storage {
   readonly isWhole: boolean;
 }
 
-interface Job {
+interface WriteJob {
   readonly bytes: number;
   run(): void;
   resolve(): void;
@@ -47,9 +47,9 @@ const sliceJobs = 32;
 const answeredAtOnce = 16;
 
 export class GroupCommit {
-  readonly #storage: Storage;
+  readonly #storage: GroupStorage;
   readonly #onFailed: (refusal: EngineError) => void;
-  #queue: Job[] = [];
+  #queue: WriteJob[] = [];
   #readers: (() => void)[] = [];
   #draining: Promise<void> | undefined;
   /** Something was committed that is not durable yet, or whose callers do not know it yet. */
@@ -59,7 +59,7 @@ export class GroupCommit {
   /** Since when the disk has been asked to confirm something. */
   #askedDiskMs: number | undefined;
 
-  constructor(storage: Storage, onFailed: (refusal: EngineError) => void) {
+  constructor(storage: GroupStorage, onFailed: (refusal: EngineError) => void) {
     this.#storage = storage;
     this.#onFailed = onFailed;
   }
@@ -136,9 +136,9 @@ export class GroupCommit {
 
   /** In slices, between which nobody reads. Jobs that were undone have been told. */
   async #writeGroup(
-    group: readonly Job[],
-  ): Promise<{ readonly written: readonly Job[]; readonly needsSync: boolean }> {
-    const written: Job[] = [];
+    group: readonly WriteJob[],
+  ): Promise<{ readonly written: readonly WriteJob[]; readonly needsSync: boolean }> {
+    const written: WriteJob[] = [];
     let needsSync = false;
     const atOnce = this.#storage.isWhole ? maxGroupJobs : sliceJobs;
     for (let at = 0; at < group.length; at += atOnce) {
@@ -157,7 +157,7 @@ export class GroupCommit {
     return { written, needsSync };
   }
 
-  async #answer(group: readonly Job[]): Promise<void> {
+  async #answer(group: readonly WriteJob[]): Promise<void> {
     for (let at = 0; at < group.length; at++) {
       if (at > 0 && at % answeredAtOnce === 0) await nextTurn();
       group[at]?.resolve();
@@ -175,7 +175,7 @@ export class GroupCommit {
     await nextTurn();
   }
 
-  #takeGroup(): Job[] {
+  #takeGroup(): WriteJob[] {
     let [jobs, bytes] = [0, 0];
     for (const job of this.#queue) {
       if (jobs === maxGroupJobs || (jobs > 0 && bytes + job.bytes > maxGroupBytes)) break;
@@ -187,7 +187,7 @@ export class GroupCommit {
     return group;
   }
 
-  #execute(group: readonly Job[]): "durable" | "unconfirmed" | "undone" {
+  #execute(group: readonly WriteJob[]): "durable" | "unconfirmed" | "undone" {
     try {
       this.#storage.begin();
       for (const job of group) job.run();
@@ -205,7 +205,7 @@ export class GroupCommit {
     }
   }
 
-  async #confirm(group: readonly Job[]): Promise<boolean> {
+  async #confirm(group: readonly WriteJob[]): Promise<boolean> {
     try {
       await this.#askDisk(() => this.#storage.sync());
       return true;

@@ -8,8 +8,8 @@ import {
   entryKinds,
   type NewChannel,
   type NewEntry,
-  type Room,
   type Snapshot,
+  type StorageLimits,
 } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 
@@ -115,7 +115,7 @@ export function checkCursors(moves: readonly CursorMove[]): void {
   }
 }
 
-function checkRoom({ channelBytes, accountBytes }: Room): void {
+function checkRoom({ channelBytes, accountBytes }: StorageLimits): void {
   checkCount("room in the channel", channelBytes);
   checkCount("room of the account", accountBytes);
 }

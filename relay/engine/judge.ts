@@ -17,7 +17,7 @@ export interface Circumstances {
   readonly isOvertaken: boolean;
 }
 
-export type Refused = Exclude<AppendOutcome, { readonly kind: "appended" | "duplicate" }>;
+export type RefusedAppend = Exclude<AppendOutcome, { readonly kind: "appended" | "duplicate" }>;
 
 /**
  * Undefined for an entry that is taken. Checked in the order of `AppendOutcome`: epoch, charge,
@@ -26,7 +26,7 @@ export type Refused = Exclude<AppendOutcome, { readonly kind: "appended" | "dupl
 export function judge(
   entry: Pick<NewEntry, "epoch" | "fromEpoch">,
   now: Circumstances,
-): Refused | undefined {
+): RefusedAppend | undefined {
   if (!isCurrent(entry, now.epoch) || now.isOvertaken) {
     return { kind: "conflict", epoch: now.epoch };
   }

@@ -8,7 +8,7 @@
  */
 import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
 import type {
-  Claimed,
+  ClaimedKeyPackage,
   KeyPackagePools,
   PoolClaim,
   PoolCount,
@@ -101,7 +101,7 @@ export class KeyPackageMemory {
     return this.#pools.get(agentId)?.account;
   }
 
-  claim(agentId: AgentId, { key, nowMs, share = "any" }: PoolClaim): Claimed | undefined {
+  claim(agentId: AgentId, { key, nowMs, share = "any" }: PoolClaim): ClaimedKeyPackage | undefined {
     checkText("claim key", key);
     const pool = this.#pools.get(agentId);
     if (pool === undefined) return undefined;
@@ -332,7 +332,10 @@ function addTo(
   if (!pool.claimed.has(encodeBase64url(lastResort.reference))) pool.lastResort = lastResort;
 }
 
-function claimFrom(pool: Pool, { key, nowMs, share }: Required<PoolClaim>): Claimed | undefined {
+function claimFrom(
+  pool: Pool,
+  { key, nowMs, share }: Required<PoolClaim>,
+): ClaimedKeyPackage | undefined {
   const repeated = pool.answers.get(key);
   const isGood = repeated !== undefined && repeated.keyPackage.notAfterMs > nowMs;
   const answer = isGood ? repeated : takeFrom(pool, nowMs, share);

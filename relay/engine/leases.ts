@@ -9,7 +9,7 @@ import { EngineError } from "./errors.ts";
 import type { GroupCommit } from "./group_commit.ts";
 import { checkCount, checkText } from "./input.ts";
 
-interface Row {
+interface StoredLeaseRow {
   id: string;
   fence: number;
   account: AccountId;
@@ -20,7 +20,7 @@ interface Row {
   stopped: number;
 }
 
-interface Lease extends HeldLease {
+interface CountedLease extends HeldLease {
   consumed: number;
   payloadBytes: number;
   stopped: boolean;
@@ -28,12 +28,12 @@ interface Lease extends HeldLease {
 
 /** Charges of leases; used inside groups. */
 export class Leases {
-  readonly #select: Statement<Row>;
+  readonly #select: Statement<StoredLeaseRow>;
   readonly #insert: Statement;
   readonly #update: Statement;
   readonly #delete: Statement;
-  readonly #leases = new Map<string, Lease>();
-  readonly #changed = new Set<Lease>();
+  readonly #leases = new Map<string, CountedLease>();
+  readonly #changed = new Set<CountedLease>();
 
   constructor(database: Database) {
     this.#select = database.prepare("SELECT * FROM lease ORDER BY id");
@@ -128,7 +128,7 @@ export class Leases {
   }
 }
 
-function stateOf({ stopped: _, ...state }: Lease): LeaseState {
+function stateOf({ stopped: _, ...state }: CountedLease): LeaseState {
   return state;
 }
 

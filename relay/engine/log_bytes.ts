@@ -7,7 +7,7 @@
 import type { AccountId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { NewEntry, Room } from "./engine.ts";
+import type { NewEntry, StorageLimits } from "./engine.ts";
 
 /** Accounts in memory. */
 const maxKept = 10_000;
@@ -56,7 +56,7 @@ export class LogBytes {
   fullWith(
     { otherBytes, account }: ChannelHead,
     bytes: number,
-    room: Room,
+    room: StorageLimits,
   ): "channel" | "account" | undefined {
     if (otherBytes + bytes > room.channelBytes) return "channel";
     return this.ofAccount(account) + bytes > room.accountBytes ? "account" : undefined;

@@ -25,7 +25,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [{ name: "tables", change: firstTables }];
 
 /** A file that was changed while it was opened. */
-export interface Migrated {
+export interface MigratedFile {
   readonly from: number;
   readonly to: number;
   readonly names: readonly string[];
@@ -64,7 +64,11 @@ export function checkFormat(path: string, format: number, known: number): void {
  * that dies in between leaves the file in the format before or after a change, and the next start
  * goes on from there.
  */
-export function migrate(sqlite: DatabaseSync, from: number, list: readonly Migration[]): Migrated {
+export function migrate(
+  sqlite: DatabaseSync,
+  from: number,
+  list: readonly Migration[],
+): MigratedFile {
   const pending = list.slice(from);
   pending.forEach(({ name, change }, i) => {
     const format = from + i + 1;

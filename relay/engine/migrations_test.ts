@@ -5,7 +5,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { EngineError } from "./errors.ts";
-import { type Migrated, type Migration, migrations } from "./migrations.ts";
+import { type MigratedFile, type Migration, migrations } from "./migrations.ts";
 import { applicationId } from "./schema.ts";
 import { openSqliteEngine } from "./sqlite.ts";
 import { createChannel, message, readAll, sampleChannelId } from "./testing/sample.ts";
@@ -44,8 +44,8 @@ function ask(path: string, sql: string): unknown[] {
 async function open(
   path: string,
   list: readonly Migration[] = migrations,
-): Promise<Migrated | undefined> {
-  let migrated: Migrated | undefined;
+): Promise<MigratedFile | undefined> {
+  let migrated: MigratedFile | undefined;
   const engine = await openSqliteEngine({
     path,
     migrations: list,

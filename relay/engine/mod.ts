@@ -1,10 +1,10 @@
 /** The relay's storage: the interface of engines and the embedded one. */
 export {
-  type Appended,
+  type AppendedEntry,
   type AppendOutcome,
   type ChannelRecord,
   type Charge,
-  type Claimed,
+  type ClaimedKeyPackage,
   type CommitTrace,
   type CreateOutcome,
   type Engine,
@@ -31,7 +31,7 @@ export {
 } from "./engine.ts";
 export { EngineError, type EngineFault } from "./errors.ts";
 export { engineLimits } from "./input.ts";
-export { type Migrated, type Migration, migrations } from "./migrations.ts";
+export { type MigratedFile, type Migration, migrations } from "./migrations.ts";
 export {
   copyKey,
   openReplicaStore,

@@ -10,14 +10,14 @@ import { type GroupCommit, nextTurn } from "./group_commit.ts";
 import { checkBytes, checkCount, checkText, engineLimits } from "./input.ts";
 import { bytesPerRecord, type LogBytes } from "./log_bytes.ts";
 
-interface Row {
+interface StoredRecordRow {
   value: Uint8Array;
   revision: number;
   expires_at_ms: number;
 }
 
 /** The change that its removal makes. */
-interface Held {
+interface RemovableRecord {
   revision: number;
   bytes: number;
   expires_at_ms: number;
@@ -33,10 +33,10 @@ interface RecordsDeps {
 const sliceRows = 100;
 
 export function createRecords(database: Database, rows: RecordRows, commits: GroupCommit): Records {
-  const select = database.prepare<Row>(
+  const select = database.prepare<StoredRecordRow>(
     "SELECT value, revision, expires_at_ms FROM record WHERE key = ?",
   );
-  const selectOf = database.prepare<Row & { key: string }>(
+  const selectOf = database.prepare<StoredRecordRow & { key: string }>(
     "SELECT key, value, revision, expires_at_ms FROM record WHERE channel_id = ?",
   );
   return {
@@ -66,7 +66,7 @@ export function createRecords(database: Database, rows: RecordRows, commits: Gro
   };
 }
 
-function recordOf({ value, revision, expires_at_ms }: Row): StoredRecord {
+function recordOf({ value, revision, expires_at_ms }: StoredRecordRow): StoredRecord {
   return { value, revision, expiresAtMs: expires_at_ms };
 }
 
@@ -76,8 +76,8 @@ export class RecordRows {
   readonly #logBytes: LogBytes;
   readonly #insert: Statement;
   readonly #remove: Statement;
-  readonly #held: Statement<Held>;
-  readonly #expired: Statement<Held>;
+  readonly #held: Statement<RemovableRecord>;
+  readonly #expired: Statement<RemovableRecord>;
   readonly #count: Statement<{ records: number }>;
 
   constructor(database: Database, { heads, logBytes }: RecordsDeps) {
@@ -87,7 +87,7 @@ export class RecordRows {
       "INSERT INTO record (key, value, expires_at_ms, channel_id) VALUES (?, ?, ?, ?)",
     );
     this.#remove = database.prepare("DELETE FROM record WHERE revision = ?");
-    const held = (condition: string): Statement<Held> =>
+    const held = (condition: string): Statement<RemovableRecord> =>
       database.prepare(
         `SELECT revision, length(value) AS bytes, expires_at_ms, channel_id FROM record WHERE ${condition}`,
       );
@@ -142,7 +142,7 @@ export class RecordRows {
     return expired.length;
   }
 
-  #release({ revision, bytes, channel_id }: Held): void {
+  #release({ revision, bytes, channel_id }: RemovableRecord): void {
     this.#remove.run(revision);
     const channel = channel_id === null ? undefined : this.#heads.find(channel_id);
     if (channel !== undefined) this.#logBytes.changed(channel, -(bytesPerRecord + bytes), false);

@@ -6,10 +6,10 @@
 import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import { ChannelHeads } from "./channel_heads.ts";
 import { Channels, type SizedChannel } from "./channels.ts";
-import { Cursors } from "./cursors.ts";
+import { CursorTable } from "./cursors.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import type {
-  Appended,
+  AppendedEntry,
   AppendOutcome,
   ChannelPage,
   ChannelRecord,
@@ -30,8 +30,8 @@ import type {
   Records,
   Snapshot,
   StorageSize,
-  Waiting,
   WaitingQuery,
+  WelcomeBacklog,
 } from "./engine.ts";
 import { Entries } from "./entries.ts";
 import { EngineError } from "./errors.ts";
@@ -48,8 +48,8 @@ import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
 import { LogBytes } from "./log_bytes.ts";
 import { createRecords, RecordRows } from "./records.ts";
-import { Trimming } from "./trimming.ts";
-import { type Listener, Watchers } from "./watchers.ts";
+import { LogTrimmer } from "./trimming.ts";
+import { type EntryListener, Watchers } from "./watchers.ts";
 
 export interface SqliteEngineOptions extends DatabaseOptions {
   /** A watcher threw. */
@@ -82,7 +82,7 @@ export interface ReplicaStore {
   readonly database: Database;
   readonly commits: GroupCommit;
   /** Its slices: each is done at once, and others come between. */
-  readonly trimming: Pick<Trimming, "trimSlice" | "dropSlice" | "purgeSlice">;
+  readonly trimming: Pick<LogTrimmer, "trimSlice" | "dropSlice" | "purgeSlice">;
 }
 
 /** Never waits for a disk: for a copy of a log that others keep. */
@@ -106,9 +106,9 @@ class SqliteEngine implements Engine {
   readonly #watchers: Watchers;
   readonly #channels: Channels;
   readonly #entries: Entries;
-  readonly #cursors: Cursors;
+  readonly #cursors: CursorTable;
   readonly #logBytes: LogBytes;
-  readonly #trimming: Trimming;
+  readonly #trimming: LogTrimmer;
   #closed: Promise<void> | undefined;
 
   constructor(database: Database, watchers: Watchers, onFailed: (error: EngineError) => void) {
@@ -140,8 +140,8 @@ class SqliteEngine implements Engine {
     this.#channels = new Channels(database, heads, logBytes);
     const records = new RecordRows(database, { heads, logBytes });
     this.#entries = new Entries(database, { heads, leases, logBytes, records });
-    this.#cursors = new Cursors(database, { heads, logBytes });
-    this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
+    this.#cursors = new CursorTable(database, { heads, logBytes });
+    this.#trimming = new LogTrimmer(database, { heads, logBytes }, this.#commits);
     this.records = createRecords(database, records, this.#commits);
     this.leases = createLeaseBook(leases, this.#commits);
   }
@@ -150,7 +150,7 @@ class SqliteEngine implements Engine {
     return this.#commits;
   }
 
-  get trimming(): Trimming {
+  get trimming(): LogTrimmer {
     return this.#trimming;
   }
 
@@ -180,7 +180,7 @@ class SqliteEngine implements Engine {
     return await this.#commits.read(() => this.#channels.listJoining(query));
   }
 
-  joining(query: WaitingQuery): Promise<Waiting> {
+  joining(query: WaitingQuery): Promise<WelcomeBacklog> {
     return this.#commits.read(() => this.#channels.joining(query));
   }
 
@@ -225,7 +225,7 @@ class SqliteEngine implements Engine {
     return await this.#commits.read(() => this.#entries.read(channelId, from));
   }
 
-  findKey(channelId: ChannelId, key: string): Promise<Appended | undefined> {
+  findKey(channelId: ChannelId, key: string): Promise<AppendedEntry | undefined> {
     // Not a read: it comes after what was asked for before and is not written yet.
     return this.#commits.write(() => this.#entries.findKey(channelId, key));
   }
@@ -235,7 +235,7 @@ class SqliteEngine implements Engine {
     return await this.#commits.read(() => this.#entries.findCommit(channelId, epoch));
   }
 
-  watch(channelId: ChannelId, listener: Listener): () => void {
+  watch(channelId: ChannelId, listener: EntryListener): () => void {
     return this.#watchers.add(channelId, listener);
   }
 

@@ -27,7 +27,7 @@ interface ClosedChannel {
   unread: number;
 }
 
-interface Run {
+interface SequenceRange {
   readonly first: number;
   last: number;
 }
@@ -38,12 +38,12 @@ const purging = 0;
 /** Long bodies lie in chains of pages that are freed one by one. */
 const sliceBytes = 1024 * 1024;
 
-interface TrimmingDeps {
+interface LogTrimmerDeps {
   readonly heads: ChannelHeads;
   readonly logBytes: LogBytes;
 }
 
-export class Trimming {
+export class LogTrimmer {
   readonly #heads: ChannelHeads;
   readonly #logBytes: LogBytes;
   readonly #commits: GroupCommit;
@@ -63,7 +63,7 @@ export class Trimming {
   readonly #purgeRest: readonly Statement[];
   readonly #purgeById: readonly Statement[];
 
-  constructor(database: Database, { heads, logBytes }: TrimmingDeps, commits: GroupCommit) {
+  constructor(database: Database, { heads, logBytes }: LogTrimmerDeps, commits: GroupCommit) {
     this.#heads = heads;
     this.#logBytes = logBytes;
     this.#commits = commits;
@@ -214,7 +214,7 @@ export class Trimming {
   }
 
   /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
-  #addGap({ number }: ChannelHead, { first, last }: Run, reason: GapReason): void {
+  #addGap({ number }: ChannelHead, { first, last }: SequenceRange, reason: GapReason): void {
     const gap = this.#lastGap.get(number, first);
     if (gap?.last === first - 1 && gap.reason === reason) {
       this.#extendGap.run(last, number, gap.first);
@@ -243,8 +243,8 @@ export class Trimming {
 }
 
 /** Ranges without an entry between. */
-function runsOf(victims: readonly Victim[]): Run[] {
-  const runs: Run[] = [];
+function runsOf(victims: readonly Victim[]): SequenceRange[] {
+  const runs: SequenceRange[] = [];
   for (const { sequence } of victims) {
     const run = runs.at(-1);
     if (run?.last === sequence - 1) run.last = sequence;

@@ -2,17 +2,17 @@
 import type { ChannelId } from "../../proto/mod.ts";
 import type { Entry } from "./engine.ts";
 
-export type Listener = (entry: Entry) => void;
+export type EntryListener = (entry: Entry) => void;
 
 export class Watchers {
-  readonly #listeners = new Map<ChannelId, Set<{ readonly listener: Listener }>>();
+  readonly #listeners = new Map<ChannelId, Set<{ readonly listener: EntryListener }>>();
   readonly #onError: (error: unknown) => void;
 
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }
 
-  add(channelId: ChannelId, listener: Listener): () => void {
+  add(channelId: ChannelId, listener: EntryListener): () => void {
     const listeners = this.#listeners.get(channelId) ?? new Set();
     this.#listeners.set(channelId, listeners);
     // An object of its own, so that the same function may watch twice.

@@ -1,7 +1,7 @@
 /** Where a call comes from. */
 import type { SessionSockets } from "../../server/http2/mod.ts";
 
-export interface Caller {
+export interface GrpcCaller {
   readonly remoteAddress: string;
   /** Its session has authenticated: limits on strangers no longer count its connection. */
   readonly vouch: (session: SessionSockets) => void;

@@ -6,7 +6,7 @@
 import type { EndReason } from "../core/link.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
-import type { Caller } from "./caller.ts";
+import type { GrpcCaller } from "./caller.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, endedError, ownFault, toConnectError } from "./errors.ts";
@@ -40,20 +40,20 @@ export class CellLinks {
    * Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a
    * ConnectError.
    */
-  async up({ link, index, cell }: CellUp, peer: Caller): Promise<void> {
+  async up({ link, index, cell }: CellUp, peer: GrpcCaller): Promise<void> {
     await this.#find(link, peer).up(index, cell);
   }
 
   async *down(
     secret: Uint8Array,
-    peer: Caller,
+    peer: GrpcCaller,
     signal: AbortSignal,
   ): AsyncGenerator<{ cell: Uint8Array }> {
     const link = this.#find(secret, peer);
     yield* link.down(signal);
   }
 
-  #find(secret: Uint8Array, peer: Caller): CellLink {
+  #find(secret: Uint8Array, peer: GrpcCaller): CellLink {
     if (secret.length !== secretBytes) {
       throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
     }
@@ -86,11 +86,11 @@ class CellLink {
   #downOpen = false;
   readonly #sockets = new SessionSockets();
   /** Of the calls that carry it, until it has authenticated. */
-  #vouches: Caller["vouch"][] | undefined;
+  #vouches: GrpcCaller["vouch"][] | undefined;
 
   constructor(
     deps: GrpcDeps,
-    { remoteAddress, vouch }: Caller,
+    { remoteAddress, vouch }: GrpcCaller,
     onEnded: (reason: EndReason | undefined) => void,
   ) {
     const stranger = admitted(deps.strangers.admit(remoteAddress, (reason) => this.#lose(reason)));
@@ -116,7 +116,7 @@ class CellLink {
   }
 
   /** One more call carries it. */
-  carriedBy({ vouch }: Caller): void {
+  carriedBy({ vouch }: GrpcCaller): void {
     if (this.#vouches === undefined) vouch(this.#sockets);
     else if (this.#vouches.length < maxAhead) this.#vouches.push(vouch);
   }

@@ -4,7 +4,7 @@ import { limits } from "../../proto/mod.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { EndReason } from "../core/link.ts";
-import type { Caller } from "./caller.ts";
+import type { GrpcCaller } from "./caller.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, ownFault } from "./errors.ts";
@@ -28,7 +28,7 @@ export class CellStreams {
 
   async *run(
     requests: AsyncIterable<CellMessage>,
-    { remoteAddress, vouch }: Caller,
+    { remoteAddress, vouch }: GrpcCaller,
     signal: AbortSignal,
   ): AsyncGenerator<{ cell: Uint8Array }> {
     const queue = new CellQueue();

@@ -9,11 +9,11 @@ import {
   createConnectHandler,
   type Handler,
   headerValue,
+  type RequestStanding,
   serve,
   type ServerRequest,
   type ServerRequestBody,
   type ServerStats,
-  type Standing,
   withCors,
 } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
@@ -172,7 +172,7 @@ function standingOf(
   service: GrpcService,
   { method, path, headers }: Pick<ServerRequest, "method" | "path" | "headers">,
   isVouched: boolean,
-): Standing {
+): RequestStanding {
   if (healthPaths.includes(path) && readMethods.includes(method)) return "check";
   const isMember = isVouched && sessionInside.includes(path) ||
     service.knows(headerValue(headers, sessionHeader));

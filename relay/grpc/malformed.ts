@@ -11,7 +11,7 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { toConnectError } from "./errors.ts";
 
-interface Arrival {
+interface WireArrival {
   /** All bytes of the message came. */
   isWhole: boolean;
   /** They were a message, so that its call has begun. */
@@ -20,7 +20,7 @@ interface Arrival {
 
 type AnyFn = ReturnType<Interceptor>;
 
-const arrivalKey = createContextKey<Arrival | undefined>(undefined, {
+const arrivalKey = createContextKey<WireArrival | undefined>(undefined, {
   description: "how a body came",
 });
 
@@ -68,7 +68,7 @@ function isAboutBytes(error: unknown): boolean {
 export function refuseMalformed(handler: UniversalHandler): UniversalHandler {
   if (handler.method.methodKind !== "unary") return handler;
   const handle = async (request: UniversalServerRequest): Promise<UniversalServerResponse> => {
-    const arrival: Arrival = { isWhole: false, isMessage: false };
+    const arrival: WireArrival = { isWhole: false, isMessage: false };
     request.contextValues?.set(arrivalKey, arrival);
     const response = await handler({ ...request, body: watched(request, arrival) });
     return arrival.isMessage || !arrival.isWhole
@@ -86,7 +86,7 @@ const prefixBytes = 5;
 
 async function* watched(
   { body, header }: UniversalServerRequest,
-  arrival: Arrival,
+  arrival: WireArrival,
 ): AsyncGenerator<Uint8Array> {
   const prefix = header.get("content-type")?.startsWith("application/grpc") === true
     ? new Uint8Array(prefixBytes)

@@ -27,7 +27,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
-import type { Caller } from "./caller.ts";
+import type { GrpcCaller } from "./caller.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -113,7 +113,7 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   };
 }
 
-interface Parts {
+interface GrpcServiceParts {
   readonly sessions: TypedSessions;
   readonly options: GrpcServiceOptions;
 }
@@ -122,7 +122,7 @@ interface Parts {
 function addCall<Name extends CallName>(
   router: ConnectRouter,
   name: Name,
-  { sessions, options }: Parts,
+  { sessions, options }: GrpcServiceParts,
 ): void {
   const method: DescMethodUnary = Relay.method[uncapitalize(name)];
   const { cellBytes } = options.upstream;
@@ -144,7 +144,7 @@ function addCall<Name extends CallName>(
 
 async function* deliver(
   context: HandlerContext,
-  { sessions, options }: Parts,
+  { sessions, options }: GrpcServiceParts,
 ): AsyncGenerator<MessageShape<typeof Relay.method.deliver.output>> {
   const session = sessions.find(context.requestHeader.get(sessionHeader));
   peerOf(context).vouch(session.sockets);
@@ -157,7 +157,7 @@ async function* deliver(
   }
 }
 
-type Call<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBody<Name>>;
+type TypedCall<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBody<Name>>;
 
 /**
  * Where a call goes: a session of its own, a new one, or one for this call only. Throws a
@@ -167,16 +167,16 @@ function route<Name extends CallName>(
   sessions: TypedSessions,
   name: Name,
   context: HandlerContext,
-): Call<Name> {
+): TypedCall<Name> {
   const header = context.requestHeader.get(sessionHeader);
   const peer = peerOf(context);
   if (name === "Authenticate") {
-    const call: Call<"Authenticate"> = (body) => sessions.authenticate(body, peer);
-    return call as Call<Name>; // cast: the name was compared
+    const call: TypedCall<"Authenticate"> = (body) => sessions.authenticate(body, peer);
+    return call as TypedCall<Name>; // cast: the name was compared
   }
   if (name === "GetChallenge" && header === null) {
-    const call: Call<"GetChallenge"> = (body) => sessions.challenge(body, peer);
-    return call as Call<Name>; // cast: the name was compared
+    const call: TypedCall<"GetChallenge"> = (body) => sessions.challenge(body, peer);
+    return call as TypedCall<Name>; // cast: the name was compared
   }
   if (name === "Ping" && header === null) {
     return (body) => sessions.once(peer, (session) => session.call(name, body, context.signal));
@@ -186,7 +186,7 @@ function route<Name extends CallName>(
   return (body) => session.call(name, body, context.signal);
 }
 
-function peerOf(context: HandlerContext): Caller {
+function peerOf(context: HandlerContext): GrpcCaller {
   return {
     remoteAddress: context.values.get(remoteAddressKey),
     vouch: context.values.get(vouchKey),

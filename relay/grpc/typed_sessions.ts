@@ -5,7 +5,7 @@
  */
 import { decodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
-import type { Caller } from "./caller.ts";
+import type { GrpcCaller } from "./caller.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitted, endedError, reasonOf, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
@@ -15,7 +15,7 @@ import { TypedSession } from "./typed_session.ts";
 /** The metadata entry that carries the session token. */
 export const sessionHeader = "static-session";
 
-interface Held {
+interface HeldSession {
   readonly session: TypedSession;
   readonly stranger: Stranger;
   /** The nonce of its challenge, until that is answered. */
@@ -28,8 +28,8 @@ interface Held {
 
 export class TypedSessions {
   readonly #deps: GrpcDeps;
-  readonly #challenged = new SecretMap<Held>();
-  readonly #sessions = new SecretMap<Held>();
+  readonly #challenged = new SecretMap<HeldSession>();
+  readonly #sessions = new SecretMap<HeldSession>();
 
   constructor(deps: GrpcDeps) {
     this.#deps = deps;
@@ -41,7 +41,7 @@ export class TypedSessions {
 
   async challenge(
     body: RequestBody<"GetChallenge">,
-    peer: Caller,
+    peer: GrpcCaller,
   ): Promise<ReplyBody<"GetChallenge">> {
     const held = this.#open(peer);
     const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
@@ -54,7 +54,7 @@ export class TypedSessions {
 
   async authenticate(
     body: RequestBody<"Authenticate">,
-    peer: Caller,
+    peer: GrpcCaller,
   ): Promise<ReplyBody<"Authenticate">> {
     const held = this.#challenged.find(body.relayNonce);
     if (held === undefined) {
@@ -98,7 +98,7 @@ export class TypedSessions {
 
   /** A session for one call that needs none of its own. */
   async once<Result>(
-    peer: Caller,
+    peer: GrpcCaller,
     run: (session: TypedSession) => Promise<Result>,
   ): Promise<Result> {
     const { session, stranger } = this.#open(peer);
@@ -110,7 +110,7 @@ export class TypedSessions {
     }
   }
 
-  #open({ remoteAddress }: Caller): Held {
+  #open({ remoteAddress }: GrpcCaller): HeldSession {
     const stranger = admitted(
       this.#deps.strangers.admit(remoteAddress, (reason) => held.session.close(reason)),
     );
@@ -129,11 +129,11 @@ export class TypedSessions {
       },
     });
     const cancelTimer = this.#deps.after(limits.challengeMs, () => session.close(undefined));
-    const held: Held = { session, stranger, lastUseMs: this.#deps.nowMs(), cancelTimer };
+    const held: HeldSession = { session, stranger, lastUseMs: this.#deps.nowMs(), cancelTimer };
     return held;
   }
 
-  #watch(held: Held, ms: number): void {
+  #watch(held: HeldSession, ms: number): void {
     held.cancelTimer = this.#deps.after(ms, () => {
       if (held.session.inUse) held.lastUseMs = this.#deps.nowMs();
       const leftMs = held.lastUseMs + this.#deps.idleTimeoutMs - this.#deps.nowMs();

@@ -19,7 +19,7 @@ import {
   seedFromEnvironment,
   SimulatedClock,
 } from "../../tests/support/mod.ts";
-import type { Caller } from "./caller.ts";
+import type { GrpcCaller } from "./caller.ts";
 import type { TypedSession } from "./typed_session.ts";
 import { TypedSessions } from "./typed_sessions.ts";
 import type { TypedClient, Upstream } from "./upstream.ts";
@@ -29,7 +29,7 @@ const random = createRandom(seedFromEnvironment());
 const nonce = new Uint8Array(32).fill(7);
 
 /** An upstream that answers every request as its test says, by default with something valid. */
-const caller: Caller = { remoteAddress: "192.0.2.1", vouch: () => {} };
+const caller: GrpcCaller = { remoteAddress: "192.0.2.1", vouch: () => {} };
 
 class Bench {
   readonly clock = new SimulatedClock();

@@ -76,9 +76,9 @@ const transportOptions = {
 export async function listenQuic(options: QuicListenerOptions): Promise<QuicListener> {
   const endpoints = await openOnEach(
     options,
-    (address) => new Endpoint(address, options.certificate),
+    (address) => new UdpPort(address, options.certificate),
   );
-  const door = new Door(options);
+  const door = new QuicDoor(options);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   for (const { listener } of endpoints) {
     void door.acceptFrom(listener).then((error) => error && fail(error));
@@ -98,7 +98,7 @@ export async function listenQuic(options: QuicListenerOptions): Promise<QuicList
 }
 
 /** A UDP port of one address. */
-class Endpoint {
+class UdpPort {
   readonly #endpoint: Deno.QuicEndpoint;
   /** Takes everybody that comes, also with a renewed certificate. */
   readonly listener: Deno.QuicListener;
@@ -128,7 +128,7 @@ class Endpoint {
   }
 }
 
-class Door {
+class QuicDoor {
   readonly #options: QuicListenerOptions;
   readonly #strangers: Strangers;
   #open = true;

@@ -4,7 +4,7 @@
  */
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
-import type { EndReason, Transport } from "../core/link.ts";
+import type { EndReason, TransportKind } from "../core/link.ts";
 
 /** At the other end of a connection. */
 export interface QuicClient {
@@ -14,8 +14,8 @@ export interface QuicClient {
   readonly ended: (reason: EndReason | undefined) => void;
 }
 
-export interface CellStream extends QuicClient {
-  readonly transport: Transport;
+export interface QuicCellStream extends QuicClient {
+  readonly transport: TransportKind;
   /**
    * The next bytes of the peer; undefined when it will send no more. They are used before the next
    * call.
@@ -35,7 +35,7 @@ const lingerMs = 1_000;
 const readBytes = 16 * 1024;
 
 /** Resolves when the peer sends no more. */
-export function carrySession(host: LinkHost, stream: CellStream): Promise<void> {
+export function carrySession(host: LinkHost, stream: QuicCellStream): Promise<void> {
   const writer = stream.writable.getWriter();
   writer.closed.catch(() => {});
   const session = new CellSession(host, {
@@ -65,7 +65,7 @@ export function carrySession(host: LinkHost, stream: CellStream): Promise<void> 
   return read;
 }
 
-async function readAll(stream: CellStream, session: CellSession): Promise<void> {
+async function readAll(stream: QuicCellStream, session: CellSession): Promise<void> {
   try {
     for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {
       const busy = session.receive(chunk);

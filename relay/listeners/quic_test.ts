@@ -6,7 +6,7 @@ import {
   eventually,
   seedFromEnvironment,
 } from "../../tests/support/mod.ts";
-import type { Link, RelaySession } from "../core/link.ts";
+import type { ClientLink, CoreSession } from "../core/link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
 
 const certificate = await createCertificate();
@@ -15,7 +15,7 @@ const certificate = await createCertificate();
  * A core that answers every envelope with itself, and ends the session when told so by its first
  * byte.
  */
-function openEcho(link: Link): RelaySession {
+function openEcho(link: ClientLink): CoreSession {
   return {
     receive: (envelope) => {
       if (envelope[0] === 0xee) link.end({ code: "session_replaced", message: "as asked" });
@@ -32,7 +32,7 @@ async function withListener(
   run: (listener: QuicListener) => Promise<void>,
   { change = {}, open = openEcho }: {
     change?: Partial<QuicLimits>;
-    open?: (link: Link) => RelaySession;
+    open?: (link: ClientLink) => CoreSession;
   } = {},
 ): Promise<void> {
   const timers = new Set<ReturnType<typeof setTimeout>>();
@@ -204,8 +204,8 @@ Deno.test("a connection whose stream was reset does not stay", async () => {
 });
 
 Deno.test("there are only so many connections that have not authenticated", async () => {
-  const links: Link[] = [];
-  const open = (link: Link): RelaySession => {
+  const links: ClientLink[] = [];
+  const open = (link: ClientLink): CoreSession => {
     links.push(link);
     return openEcho(link);
   };
@@ -216,7 +216,7 @@ Deno.test("there are only so many connections that have not authenticated", asyn
     assertEquals((await third.closed).closeCode, errorCodes.overloaded.close);
     assertEquals(stats().refused, 1);
     links[0]?.authenticated(
-      "3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77" as Parameters<Link["authenticated"]>[0],
+      "3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77" as Parameters<ClientLink["authenticated"]>[0],
     );
     const fourth = await connect(port);
     assertEquals(

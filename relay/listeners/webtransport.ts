@@ -14,10 +14,10 @@ import {
   frameType,
   http3Code,
 } from "./http3/frames.ts";
-import { decodeFields, type Status } from "./http3/qpack.ts";
+import { decodeFields, type StatusCode } from "./http3/qpack.ts";
 import { carrySession, type QuicClient, readWithOneBuffer } from "./quic_stream.ts";
 
-export interface WebTransportOptions {
+export interface Http3SessionOptions {
   readonly host: LinkHost;
   readonly client: QuicClient;
   readonly limits: { readonly openingMs: number };
@@ -35,7 +35,7 @@ const lingerMs = 1_000;
 /** Resolves or rejects when the connection ends. */
 export async function serveWebTransport(
   conn: Deno.QuicConn,
-  options: WebTransportOptions,
+  options: Http3SessionOptions,
 ): Promise<void> {
   const connection = new Http3Connection(conn, options);
   const cancel = options.host.after(options.limits.openingMs, () => connection.expire());
@@ -46,20 +46,20 @@ export async function serveWebTransport(
   }
 }
 
-interface Connect {
+interface ConnectStream {
   readonly id: number;
   readonly writer: WritableStreamDefaultWriter<Uint8Array>;
 }
 
 class Http3Connection {
   readonly #conn: Deno.QuicConn;
-  readonly #options: WebTransportOptions;
+  readonly #options: Http3SessionOptions;
   /** The accepted CONNECT request; streams of the session may arrive before it. */
-  readonly #connect = Promise.withResolvers<Connect>();
+  readonly #connect = Promise.withResolvers<ConnectStream>();
   #requested = false;
   #carrying = false;
 
-  constructor(conn: Deno.QuicConn, options: WebTransportOptions) {
+  constructor(conn: Deno.QuicConn, options: Http3SessionOptions) {
     this.#conn = conn;
     this.#options = options;
     this.#connect.promise.catch(() => {});
@@ -133,7 +133,7 @@ class Http3Connection {
     this.#close(http3Code.noError);
   }
 
-  #judge(fields: ReadonlyMap<string, string>): Status {
+  #judge(fields: ReadonlyMap<string, string>): StatusCode {
     const isConnect = fields.get(":method") === "CONNECT" &&
       fields.get(":protocol") === "webtransport";
     if (!isConnect || fields.get(":path") !== sessionPath) return 404;
@@ -164,7 +164,7 @@ class Http3Connection {
     });
   }
 
-  async #goodbye({ writer }: Connect, reason: EndReason | undefined): Promise<void> {
+  async #goodbye({ writer }: ConnectStream, reason: EndReason | undefined): Promise<void> {
     const lingered = Promise.withResolvers<void>();
     const cancel = this.#options.host.after(lingerMs, lingered.resolve);
     const code = reason === undefined ? 0 : errorCodes[reason.code].close;

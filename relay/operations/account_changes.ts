@@ -10,7 +10,7 @@ import type { AccountChanges } from "../../proto/api/changes.ts";
 import { after as afterMs, describeFailure, type Log } from "../../server/mod.ts";
 import type { RelayCore } from "../core/relay_core.ts";
 import type { Records } from "../engine/engine.ts";
-import { AccountStanding } from "./account_standing.ts";
+import { AccountStatus } from "./account_standing.ts";
 
 export interface AccountChangesDeps {
   readonly follow: (after: number | undefined, signal: AbortSignal) => Promise<AccountChanges>;
@@ -35,7 +35,7 @@ const maxErasing = 5_000;
 
 export class FollowedAccounts {
   readonly #deps: AccountChangesDeps;
-  readonly #known: AccountStanding;
+  readonly #known: AccountStatus;
   readonly #stop = new AbortController();
   readonly #standing = Promise.withResolvers<void>();
   readonly #running: Promise<unknown>;
@@ -50,7 +50,7 @@ export class FollowedAccounts {
 
   constructor(deps: AccountChangesDeps) {
     this.#deps = deps;
-    this.#known = new AccountStanding(deps);
+    this.#known = new AccountStatus(deps);
     this.#running = this.#run();
   }
 

@@ -20,13 +20,13 @@ const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;
 const waitingForm = z.array(z.tuple([z.uuid(), z.number()]));
 const storedForm = z.object({ suspended: z.array(z.uuid()), closing: waitingForm });
 
-export interface Standing {
+export interface RestrictedAccounts {
   readonly suspended: ReadonlySet<AccountId>;
   /** With the time at which it was learnt. */
   readonly closing: ReadonlyMap<AccountId, number>;
 }
 
-export class AccountStanding {
+export class AccountStatus {
   readonly #records: Records;
   readonly #nowMs: () => number;
   #suspended: ReadonlySet<AccountId> = new Set();
@@ -75,7 +75,7 @@ export class AccountStanding {
 
   /** Durable when it resolves. */
   async update(
-    { suspended = this.#suspended, closing = this.#closing }: Partial<Standing>,
+    { suspended = this.#suspended, closing = this.#closing }: Partial<RestrictedAccounts>,
   ): Promise<void> {
     const isSame = isEqual(suspended, this.#suspended) &&
       isEqual(new Set(closing.keys()), new Set(this.#closing.keys()));

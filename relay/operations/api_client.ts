@@ -6,7 +6,7 @@ import { type AccountChanges, readAccountChanges } from "../../proto/api/changes
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/api/lease.ts";
 import { type ApiAccess, type ApiOutcome, type HttpFetch, readTokenKeys } from "../../proto/mod.ts";
 import { type Secret, type Traces, waits } from "../../server/mod.ts";
-import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
+import type { LeaseApi, QuotaReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
 
 export interface ApiClient extends LeaseApi {
   /** The JWK set, as it came. */
@@ -99,7 +99,7 @@ export function createApiClient(
       }
       return { outcome: "refused", fault: faultOf(what, internalUrl, answer) };
     },
-    report: async (batch): Promise<readonly ReportOutcome[]> => {
+    report: async (batch): Promise<readonly QuotaReportOutcome[]> => {
       const { results } = demandLeases("report leases", await reportLeases(openLeases(), batch));
       return batch.reports.map((_, index) => results[index]?.outcome ?? "unknown");
     },

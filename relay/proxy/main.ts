@@ -15,7 +15,7 @@ import {
   needed,
   openCertificate,
   openLogOutput,
-  type Running,
+  type RunningProcess,
   runUntil,
   untilAskedToStop,
 } from "../../server/mod.ts";
@@ -73,7 +73,7 @@ async function reload(certificate: CertificateSource, listener: GrpcListener): P
   }
 }
 
-async function startProxy(config: ProxyConfig): Promise<Running> {
+async function startProxy(config: ProxyConfig): Promise<RunningProcess> {
   const { relay: { hostname, port }, certificateFiles, origins } = config;
   log("info", "configuration", { relay: { hostname, port }, certificateFiles, origins });
   const certificate = await needed(

@@ -21,7 +21,7 @@ export interface RemoteEvents {
 const closeMs = 3_000;
 const transportOptions = { alpnProtocols: ["static-relay/1"], ...quicOptions };
 
-export class RemoteStream {
+export class ProxiedStream {
   readonly #events: RemoteEvents;
   readonly #opened = Promise.withResolvers<WritableStreamDefaultWriter<Uint8Array>>();
   #conn: Deno.QuicConn | undefined;

@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { errorCodes } from "../../proto/mod.ts";
 import { createCertificate } from "../../tests/support/mod.ts";
 import type { EndReason } from "../core/link.ts";
-import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
+import { ProxiedStream, type RemoteRelay } from "./remote_stream.ts";
 
 const certificate = await createCertificate();
 
@@ -30,7 +30,7 @@ async function withRelay(
 
 Deno.test("what waits to be written when its client leaves is refused, also before there is a connection", () =>
   withRelay(() => Promise.resolve(), async (relay) => {
-    const stream = new RemoteStream(relay, { receive: () => undefined, ended: () => {} });
+    const stream = new ProxiedStream(relay, { receive: () => undefined, ended: () => {} });
     const written = stream.write(new Uint8Array(1));
     stream.close();
     await assertRejects(() => written, Error);
@@ -50,7 +50,7 @@ Deno.test("a relay that ends the connection is heard although nobody takes what 
       received.resolve();
       return new Promise(() => {});
     };
-    const stream = new RemoteStream(relay, { receive, ended: ended.resolve });
+    const stream = new ProxiedStream(relay, { receive, ended: ended.resolve });
     await stream.write(new Uint8Array(1));
     assertEquals((await ended.promise)?.code, "slow_reader");
   });

@@ -15,7 +15,7 @@ import {
 } from "../../proto/mod.ts";
 import { CellSplitter } from "../cells/cell_splitter.ts";
 import type { CellClient, CellPipe, TypedClient, TypedLink, Upstream } from "../grpc/upstream.ts";
-import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
+import { ProxiedStream, type RemoteRelay } from "./remote_stream.ts";
 
 export interface RemoteDeps {
   /** Cover of typed sessions until the client configures its own. */
@@ -42,7 +42,7 @@ export function createRemoteUpstream(relay: RemoteRelay, deps: RemoteDeps): Upst
 class RemoteTypedLink implements TypedLink {
   readonly #client: TypedClient;
   readonly #deps: RemoteDeps;
-  readonly #stream: RemoteStream;
+  readonly #stream: ProxiedStream;
   readonly #sender: CellSender;
   readonly #reader = new CellReader({
     cellBytes: limits.cellBytes,
@@ -55,7 +55,7 @@ class RemoteTypedLink implements TypedLink {
   constructor(relay: RemoteRelay, deps: RemoteDeps, client: TypedClient) {
     this.#client = client;
     this.#deps = deps;
-    this.#stream = new RemoteStream(relay, {
+    this.#stream = new ProxiedStream(relay, {
       receive: (chunk) => this.#receive(chunk),
       ended: (reason) => {
         this.#stop();
@@ -149,12 +149,12 @@ function isRider(envelope: RelayEnvelope): boolean {
 
 class RemoteCellPipe implements CellPipe {
   readonly #client: CellClient;
-  readonly #stream: RemoteStream;
+  readonly #stream: ProxiedStream;
   readonly #splitter = new CellSplitter();
 
   constructor(relay: RemoteRelay, client: CellClient) {
     this.#client = client;
-    this.#stream = new RemoteStream(relay, {
+    this.#stream = new ProxiedStream(relay, {
       receive: (chunk) => this.#passDown(chunk),
       ended: (reason) => client.close(reason),
     });

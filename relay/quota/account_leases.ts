@@ -5,7 +5,7 @@
  * once in a while and a quiet one holds little that another relay could use.
  */
 import { leaseStopMarginMs } from "../../proto/api/lease.ts";
-import type { Charge, Cost, HeldLease } from "../engine/engine.ts";
+import type { Charge, ChargedAmount, HeldLease } from "../engine/engine.ts";
 
 const sizedForMs = 60_000;
 /** Shorter observations say nothing about a rate. */
@@ -87,7 +87,7 @@ export class AccountLeases {
   }
 
   /** All of these messages from one lease: what is left of others pays for fewer. */
-  take({ messages, payloadBytes }: Cost, nowMs: number): Charge | undefined {
+  take({ messages, payloadBytes }: ChargedAmount, nowMs: number): Charge | undefined {
     const lease = this.#leases.find(({ taken, granted, stopAtMs }) =>
       taken + messages <= granted && nowMs < stopAtMs
     );

@@ -12,7 +12,7 @@ import type {
 export interface LeaseApi {
   take(request: LeaseRequest): Promise<TakeAnswer>;
   /** One outcome per report, in order. */
-  report(batch: LeaseReportBatch): Promise<readonly ReportOutcome[]>;
+  report(batch: LeaseReportBatch): Promise<readonly QuotaReportOutcome[]>;
   /** Leases of this relay that were never closed. */
   listOpen(relayId: string): Promise<readonly Lease[]>;
 }
@@ -28,5 +28,5 @@ export type TakeAnswer =
   /** Something is set up wrongly; nothing was granted. */
   | { readonly outcome: "refused"; readonly fault: Error };
 
-export type ReportOutcome = LeaseReportResults["results"][number]["outcome"];
-export type LeaseReport = LeaseReportBatch["reports"][number];
+export type QuotaReportOutcome = LeaseReportResults["results"][number]["outcome"];
+export type QuotaReport = LeaseReportBatch["reports"][number];

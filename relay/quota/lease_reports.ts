@@ -6,7 +6,7 @@
 import type { Log } from "../../server/mod.ts";
 import type { HeldLease, LeaseBook } from "../engine/engine.ts";
 import type { ActiveLease } from "./account_leases.ts";
-import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
+import type { LeaseApi, QuotaReport, QuotaReportOutcome } from "./lease_api.ts";
 import { reportsPerBatch } from "./settlement.ts";
 
 export interface LeaseReportsDeps {
@@ -24,7 +24,7 @@ export interface FinalCounts {
 }
 
 interface LastReport {
-  readonly report: LeaseReport;
+  readonly report: QuotaReport;
   /** The engine has counted under it. */
   readonly booked: boolean;
 }
@@ -85,13 +85,13 @@ export class LeaseReports {
     return disowned;
   }
 
-  #send(reports: LeaseReport[]): Promise<readonly ReportOutcome[]> {
+  #send(reports: QuotaReport[]): Promise<readonly QuotaReportOutcome[]> {
     return this.#deps.api.report({ relay_id: this.#deps.relayId, reports });
   }
 
   #warnUnlessAccepted(
-    { lease_id: leaseId, consumed }: LeaseReport,
-    outcome: ReportOutcome | undefined,
+    { lease_id: leaseId, consumed }: QuotaReport,
+    outcome: QuotaReportOutcome | undefined,
   ): void {
     if (outcome !== "accepted") {
       this.#deps.log("error", "lease_report_refused", { leaseId, consumed, outcome });
@@ -99,7 +99,7 @@ export class LeaseReports {
   }
 }
 
-function lastReport({ leaseId, fence }: HeldLease, counts: FinalCounts): LeaseReport {
+function lastReport({ leaseId, fence }: HeldLease, counts: FinalCounts): QuotaReport {
   const { consumed = 0, payload = 0, padding = 0, cover = 0 } = counts;
   return { lease_id: leaseId, fence, consumed, bytes: { payload, padding, cover }, close: true };
 }
@@ -109,7 +109,7 @@ function lastReport({ leaseId, fence }: HeldLease, counts: FinalCounts): LeaseRe
  * bytes travel with the last report: they are counted in memory, and a crash must not shrink a
  * number that was reported before.
  */
-function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease): LeaseReport {
+function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease): QuotaReport {
   const bytes = { payload: payloadBytes, padding: 0, cover: 0 };
   return { lease_id: leaseId, fence, consumed: appended, bytes, close: false };
 }

@@ -8,7 +8,7 @@ import type { Lease } from "../../proto/api/lease.ts";
 import { type AccountId, type KeyId, parseAccountId } from "../../proto/mod.ts";
 import { describeFailure, type Log } from "../../server/mod.ts";
 import type { Quota, Reservation } from "../core/deps.ts";
-import type { Charge, Cost, HeldLease, LeaseBook } from "../engine/engine.ts";
+import type { Charge, ChargedAmount, HeldLease, LeaseBook } from "../engine/engine.ts";
 import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeaseReports } from "./lease_reports.ts";
@@ -45,10 +45,10 @@ const unavailableMemoryMs = 1_000;
 const bytesIntervalMs = 60_000;
 const byteReportsPerTick = 100;
 
-type Refusal = Exclude<Reservation, { kind: "reserved" }>;
+type RefusedReservation = Exclude<Reservation, { kind: "reserved" }>;
 
 /** Of whose leases messages are paid: an account's, or those of one key of it. */
-interface Account {
+interface LeaseAccount {
   readonly id: AccountId;
   readonly key: KeyId | undefined;
   readonly leases: AccountLeases;
@@ -61,7 +61,7 @@ interface Account {
   nonce: string | undefined;
   bytesNonce: string | undefined;
   refusal:
-    | { readonly answer: Refusal; readonly fromMs: number; readonly untilMs: number }
+    | { readonly answer: RefusedReservation; readonly fromMs: number; readonly untilMs: number }
     | undefined;
   padding: number;
   cover: number;
@@ -70,7 +70,7 @@ interface Account {
 
 export class LeasedQuota implements Quota {
   readonly #deps: LeasedQuotaDeps;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Map<string, LeaseAccount>();
   readonly #reports: LeaseReports;
   #settling: Promise<void> | undefined;
   #ticking: Promise<void> | undefined;
@@ -82,7 +82,11 @@ export class LeasedQuota implements Quota {
     this.#reports = new LeaseReports(deps);
   }
 
-  reserve(accountId: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation> {
+  reserve(
+    accountId: AccountId,
+    cost: ChargedAmount,
+    key?: KeyId,
+  ): Reservation | Promise<Reservation> {
     const account = this.#account(accountId, key);
     const nowMs = this.#deps.nowMs();
     const charge = account.leases.take(cost, nowMs);
@@ -145,7 +149,7 @@ export class LeasedQuota implements Quota {
     };
   }
 
-  #account(id: AccountId, key?: KeyId): Account {
+  #account(id: AccountId, key?: KeyId): LeaseAccount {
     let account = this.#accounts.get(payer(id, key));
     if (account === undefined) {
       account = {
@@ -169,7 +173,7 @@ export class LeasedQuota implements Quota {
    * Ends because every refill either brings messages or leaves a refusal; of several at once,
    * perhaps too few.
    */
-  async #reserveLater(account: Account, cost: Cost): Promise<Reservation> {
+  async #reserveLater(account: LeaseAccount, cost: ChargedAmount): Promise<Reservation> {
     while (true) {
       const nowMs = this.#deps.nowMs();
       const charge = account.leases.take(cost, nowMs);
@@ -182,12 +186,12 @@ export class LeasedQuota implements Quota {
     }
   }
 
-  #mayAsk(account: Account, nowMs: number): boolean {
+  #mayAsk(account: LeaseAccount, nowMs: number): boolean {
     return !this.#closing && account.refilling === undefined && !isRefused(account, nowMs);
   }
 
   /** Returns how many messages it brought; undefined when it brought none. */
-  #refill(account: Account, atOnce?: number): Promise<number | undefined> {
+  #refill(account: LeaseAccount, atOnce?: number): Promise<number | undefined> {
     account.refilling ??= this.#takeLease(account, atOnce).catch((error): undefined => {
       this.#failed("take_lease", error);
       const fromMs = this.#deps.nowMs();
@@ -202,7 +206,7 @@ export class LeasedQuota implements Quota {
     return account.refilling;
   }
 
-  async #takeLease(account: Account, atOnce?: number): Promise<number | undefined> {
+  async #takeLease(account: LeaseAccount, atOnce?: number): Promise<number | undefined> {
     const { api, book, relayId, nowMs, newNonce } = this.#deps;
     await this.#settled();
     const messages = account.leases.wanted(nowMs(), atOnce);
@@ -219,7 +223,10 @@ export class LeasedQuota implements Quota {
     if (answer.outcome === "refused") throw answer.fault;
     if (answer.outcome === "exhausted") {
       const fromMs = nowMs();
-      const exhausted: Refusal = { kind: "exhausted", untilMs: fromMs + answer.retryAfterMs };
+      const exhausted: RefusedReservation = {
+        kind: "exhausted",
+        untilMs: fromMs + answer.retryAfterMs,
+      };
       account.refusal = { answer: exhausted, fromMs, untilMs: fromMs + exhaustedMemoryMs };
       return undefined;
     }
@@ -279,7 +286,7 @@ export class LeasedQuota implements Quota {
     await Promise.all(ending);
   }
 
-  async #end(account: Account, lease: ActiveLease): Promise<void> {
+  async #end(account: LeaseAccount, lease: ActiveLease): Promise<void> {
     const final = await this.#deps.book.stop(lease.leaseId).catch((error) => {
       // Without its last count it would be paid for in full, so it is ended again at the next tick.
       account.leases.putBack(lease);
@@ -333,7 +340,7 @@ function heldLease({ id, fence, account_id, granted, expires_at }: Lease): HeldL
   return { leaseId: id, fence, account, granted, expiresAtMs: Date.parse(expires_at) };
 }
 
-function takeBytes(account: Account, nowMs: number): { padding: number; cover: number } {
+function takeBytes(account: LeaseAccount, nowMs: number): { padding: number; cover: number } {
   const { padding, cover } = account;
   account.padding = 0;
   account.cover = 0;
@@ -346,14 +353,14 @@ function takeBytes(account: Account, nowMs: number): { padding: number; cover: n
  * nothing.
  */
 function isRefused(
-  account: Account,
+  account: LeaseAccount,
   nowMs: number,
-): account is Account & { readonly refusal: NonNullable<Account["refusal"]> } {
+): account is LeaseAccount & { readonly refusal: NonNullable<LeaseAccount["refusal"]> } {
   const { refusal } = account;
   return refusal !== undefined && nowMs >= refusal.fromMs && nowMs < refusal.untilMs;
 }
 
-function isForgettable(account: Account, nowMs: number): boolean {
+function isForgettable(account: LeaseAccount, nowMs: number): boolean {
   const { leases, refilling, nonce, padding, cover } = account;
   return leases.active.length === 0 && refilling === undefined && nonce === undefined &&
     padding + cover === 0 &&

@@ -6,7 +6,7 @@
  */
 import type { Log } from "../../server/mod.ts";
 import type { LeaseBook } from "../engine/engine.ts";
-import type { LeaseApi, LeaseReport } from "./lease_api.ts";
+import type { LeaseApi, QuotaReport } from "./lease_api.ts";
 
 /** As many as the API takes in one batch. */
 export const reportsPerBatch = 100;
@@ -52,7 +52,7 @@ export async function settleEarlierLife(
     );
     if (open.length === 0) break;
     const reports = await Promise.all(
-      open.map(async ({ id, fence, consumed }): Promise<LeaseReport> => {
+      open.map(async ({ id, fence, consumed }): Promise<QuotaReport> => {
         // One that the engine does not know was granted but never used, or the engine's file was
         // lost with its count.
         const final = known.has(id) ? await book.stop(id) : undefined;

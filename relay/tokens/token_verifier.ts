@@ -20,7 +20,7 @@ const maxPlanLength = 64;
 const maxLifetimeSeconds = 24 * 60 * 60;
 const foreignKeyHeaders = ["jwk", "jku", "x5c", "x5u"];
 
-type Refused = { readonly refused: string };
+type RefusedToken = { readonly refused: string };
 
 export function createTokenVerifier(
   { keys, nowMs }: { keys: TokenKeys; nowMs: () => number },
@@ -51,7 +51,7 @@ export function createTokenVerifier(
   };
 }
 
-function readKeyId(token: string): string | Refused {
+function readKeyId(token: string): string | RefusedToken {
   if (token.length > limits.tokenBytes) {
     return refused(`it is longer than ${limits.tokenBytes} bytes`);
   }
@@ -80,7 +80,7 @@ function readClaims(
     static?: unknown;
   },
   nowMs: number,
-): VerifiedToken | Refused {
+): VerifiedToken | RefusedToken {
   if (!isTime(iat) || !isTime(exp)) return refused("its times are not whole seconds since 1970");
   if (exp - iat > maxLifetimeSeconds) {
     return refused(`it lives longer than ${maxLifetimeSeconds / 3600} hours`);
@@ -120,6 +120,6 @@ function explain(error: errors.JOSEError): string {
   return "it is not a valid JWT";
 }
 
-function refused(reason: string): Refused {
+function refused(reason: string): RefusedToken {
   return { refused: `Cannot accept the token: ${reason}` };
 }

@@ -9,7 +9,7 @@ export interface Callee {
 }
 
 /** One call, as it goes over the channel. */
-export interface Call {
+export interface ChannelCall {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;

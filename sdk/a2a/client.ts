@@ -21,7 +21,7 @@ import {
 import type { Channel } from "../mod.ts";
 import { createError } from "../base/errors.ts";
 import { parseAgentUrl } from "./address.ts";
-import type { Call, Callee } from "./calls.ts";
+import type { Callee, ChannelCall } from "./calls.ts";
 import { openStream } from "./stream.ts";
 import {
   a2aBinding,
@@ -172,14 +172,14 @@ async function postTo(
 ): Promise<Response> {
   const all = new Headers(given);
   const headers = Object.fromEntries([...all].filter(([name]) => !reservedHeaders.has(name)));
-  const call: Call = { body: String(body), headers, ...(signal && { signal }) };
+  const call: ChannelCall = { body: String(body), headers, ...(signal && { signal }) };
   if (all.get("accept") === streamType) return await openStream(callee, call);
   return new Response(await ask(callee, call), { headers: { "content-type": "application/json" } });
 }
 
 async function ask(
   { channel, agentId, timeoutMs }: Callee,
-  { body, headers, signal }: Call,
+  { body, headers, signal }: ChannelCall,
 ): Promise<string> {
   const reply = await channel.request(body, {
     to: agentId,

@@ -40,7 +40,7 @@ const maxRunningOfOne = 16;
 /** A stream's events are of use while it lasts; later nobody should find them among messages. */
 const eventExpiryMs = 10 * 60_000;
 
-type Answer = Readonly<Record<string, unknown>>;
+type JsonRpcAnswer = Readonly<Record<string, unknown>>;
 
 /**
  * Serves an A2A agent in a channel, like `channel.serve`. Requests of other content types are
@@ -105,7 +105,7 @@ class A2AHandler {
     }
   }
 
-  async #call(request: IncomingRequest, body: unknown): Promise<Answer> {
+  async #call(request: IncomingRequest, body: unknown): Promise<JsonRpcAnswer> {
     const [id, method] = [field(body, "id") ?? null, field(body, "method")];
     if (!isA2ARequest(request)) {
       throw new TypeError(`This agent takes requests of ${contentType} only`);
@@ -135,7 +135,7 @@ class A2AHandler {
     request: IncomingRequest,
     id: unknown,
     events: AsyncIterable<object> | object[],
-  ): Promise<Answer> {
+  ): Promise<JsonRpcAnswer> {
     const { conversation, sender, attempt } = request;
     if (conversation === undefined) {
       throw new TypeError("A request for a stream names the conversation of its events");
@@ -171,7 +171,7 @@ class A2AHandler {
   }
 
   /** Of the same requester only. The task goes on; it is cancelled by CancelTask. */
-  #stop({ sender, conversation }: IncomingRequest, id: unknown): Answer {
+  #stop({ sender, conversation }: IncomingRequest, id: unknown): JsonRpcAnswer {
     this.#streams.get(`${sender.agentId} ${conversation}`)?.abort();
     return { jsonrpc: "2.0", id, result: null };
   }
@@ -190,12 +190,12 @@ function contextOf({ sender, headers, id, attempt }: IncomingRequest): ServerCal
   });
 }
 
-function failed(id: unknown, error: unknown): Answer {
+function failed(id: unknown, error: unknown): JsonRpcAnswer {
   return { jsonrpc: "2.0", id, error: JsonRpcTransportHandler.mapToJSONRPCError(error) };
 }
 
 /** A reply that no relay takes would be tried until the deadline. */
-function sendable(answer: Answer, id: unknown): Sendable {
+function sendable(answer: JsonRpcAnswer, id: unknown): Sendable {
   try {
     return checkedText(answer);
   } catch (error) {

@@ -10,14 +10,14 @@ import { encodeBase64url } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { type Channel, type Envelope, type EnvelopeReader, InvalidArgumentError } from "../mod.ts";
-import type { Call, Callee } from "./calls.ts";
+import type { Callee, ChannelCall } from "./calls.ts";
 import {
   contentType,
   eventHeader,
+  type EventStreamEnd,
   parseEnd,
   parsePlace,
   stopMethod,
-  type StreamEnd,
   versionHeader,
   withShortError,
 } from "./wire.ts";
@@ -34,7 +34,7 @@ const maxAhead = 256;
  * A response as the A2A package reads it: server-sent events, or one JSON-RPC response when the
  * call failed before any.
  */
-export async function openStream(callee: Callee, call: Call): Promise<Response> {
+export async function openStream(callee: Callee, call: ChannelCall): Promise<Response> {
   const events = new Events(callee, call);
   try {
     await events.begin();
@@ -70,14 +70,14 @@ function bodyOf(events: Events, first: string | undefined): ReadableStream<Uint8
 
 class Events {
   readonly #callee: Callee;
-  readonly #call: Call;
+  readonly #call: ChannelCall;
   readonly #conversation = encodeBase64url(platform.randomBytes(idBytes));
   readonly #stop = new AbortController();
   /** Those that came, of the newest attempt, by their number. */
   readonly #waiting = new Map<number, string>();
   #attempt = 1;
   #next = 1;
-  #end: StreamEnd | undefined;
+  #end: EventStreamEnd | undefined;
   #error: unknown;
   #isLate = false;
   #wake: () => void = () => {};
@@ -85,7 +85,7 @@ class Events {
   /** The reply's text. */
   reply = "";
 
-  constructor(callee: Callee, call: Call) {
+  constructor(callee: Callee, call: ChannelCall) {
     this.#callee = callee;
     this.#call = call;
   }

@@ -22,7 +22,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
 export const maxBodyBytes = 1024 * 1024 - 16 * 1024;
 
 /** How a stream ended. */
-export interface StreamEnd {
+export interface EventStreamEnd {
   readonly attempt: number;
   /** How many events this attempt has sent. */
   readonly events: number;
@@ -47,7 +47,7 @@ export function parsePlace(text: string | undefined): EventPlace | undefined {
  * Returns undefined when the body is not the end of a stream, for example when a request failed
  * before the stream began.
  */
-export function parseEnd(body: unknown): StreamEnd | undefined {
+export function parseEnd(body: unknown): EventStreamEnd | undefined {
   const stream: unknown = field(body, "stream");
   const [attempt, events] = [field(stream, "attempt"), field(stream, "events")];
   const isCount = (value: unknown): value is number =>

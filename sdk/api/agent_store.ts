@@ -9,7 +9,7 @@ import { listChannels } from "../channel/runner/entrances.ts";
 import {
   decodeFields,
   type RecordStore,
-  StoreError,
+  StoreFault,
   storeMigrations,
   type StoreOptions,
 } from "../store/mod.ts";
@@ -119,7 +119,7 @@ async function readable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof StoreError) return undefined;
+    if (error instanceof StoreFault) return undefined;
     throw error;
   }
 }

@@ -8,14 +8,14 @@ import type { Platform } from "../platform/platform.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import type { ServiceBadge } from "./service_badge.ts";
 
-type Given = Exclude<ConnectOptions["badge"], false | undefined>;
+type BadgeOption = Exclude<ConnectOptions["badge"], false | undefined>;
 
 type OwnSource = Pick<ServiceBadge, "read" | "everyMs">;
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 
 export function badgeSourceOf(
-  option: Given | undefined,
+  option: BadgeOption | undefined,
   service: Pick<ServiceBadge, "read" | "everyMs" | "strangersAmong"> | undefined,
   platform: Pick<Platform, "readTextFile">,
 ): BadgeSource | undefined {
@@ -33,7 +33,7 @@ export function badgeSourceOf(
 }
 
 function givenSource(
-  option: Given,
+  option: BadgeOption,
   { readTextFile }: Pick<Platform, "readTextFile">,
 ): OwnSource {
   if (typeof option === "function") return { everyMs: hourMs, read: async () => await option() };

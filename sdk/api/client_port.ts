@@ -4,12 +4,12 @@
  * carry out the operations of the host protocol's table, so that a method is added there and to the
  * class that has its words.
  */
-import type { GivenFields } from "../../proto/host/fields.ts";
+import type { InputFields } from "../../proto/host/fields.ts";
 import type {
   agentOperations,
   clientOperations,
   entrances,
-  Given,
+  OperationExtras,
   Operations,
   Performer,
 } from "../../proto/host/operations.ts";
@@ -27,8 +27,8 @@ interface AgentPort<T extends Operations> extends Performer<T> {
   number(): Promise<string>;
   enter<Op extends keyof typeof entrances>(
     op: Op,
-    fields: GivenFields<typeof entrances[Op]["fields"]>,
-    given?: Given,
+    fields: InputFields<typeof entrances[Op]["fields"]>,
+    given?: OperationExtras,
   ): Promise<Channel>;
   events(
     signal: AbortSignal | undefined,

@@ -14,8 +14,8 @@ import { ServiceBadge } from "./service_badge.ts";
 import type { Platform } from "../platform/platform.ts";
 import { createEndedSession } from "../session/ended_session.ts";
 import {
+  type ConnectDeadline,
   firstConnection,
-  type Patience,
   patienceMs,
   whileBusy,
 } from "../session/first_connection.ts";
@@ -83,7 +83,9 @@ async function connectWith(
   store: RecordStore,
   options: ConnectOptions,
   runtime: Platform,
-  { untilMs, signal, isGuest, ...internals }: Internals & Patience & { readonly isGuest: boolean },
+  { untilMs, signal, isGuest, ...internals }: Internals & ConnectDeadline & {
+    readonly isGuest: boolean;
+  },
 ): Promise<Agent> {
   const signatures = await createSignatures(runtime);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);

@@ -36,9 +36,9 @@ const unknownApi = "unknown";
 /** That an error lists. */
 const maxShown = 3;
 
-type Store = Pick<RecordStore, "get" | "put">;
+type LinkStore = Pick<RecordStore, "get" | "put">;
 
-type Service = Pick<AgentService, "apiUrl" | "authorities">;
+type ServiceAddress = Pick<AgentService, "apiUrl" | "authorities">;
 
 /** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
@@ -46,7 +46,7 @@ export interface LinkedOptions<Options> {
   /** By the pass of a link: the account of its key is another's. */
   readonly isGuest: boolean;
   /** To be called when the connection stands, with the API if it is known. */
-  readonly remember: (service: Service | undefined) => Promise<void>;
+  readonly remember: (service: ServiceAddress | undefined) => Promise<void>;
   /** An error of connecting, in words about the link. */
   readonly explain: (error: unknown) => unknown;
 }
@@ -57,10 +57,11 @@ export interface LinkedOptions<Options> {
  */
 export async function readLinkOptions<Options extends RelayOptions>(
   given: Options,
-  store: Store,
+  store: LinkStore,
   platform: Platform,
 ): Promise<LinkedOptions<Options>> {
-  const remember = (service: Service | undefined): Promise<void> => rememberOwn(store, service);
+  const remember = (service: ServiceAddress | undefined): Promise<void> =>
+    rememberOwn(store, service);
   const asGiven = { options: given, isGuest: false, remember, explain: (error: unknown) => error };
   if (given.link === undefined) return asGiven;
   const link = parseJoinLink(given.link);
@@ -180,7 +181,7 @@ interface KnownService {
   readonly authorities: readonly string[];
 }
 
-async function readService(store: Store): Promise<KnownService | undefined> {
+async function readService(store: LinkStore): Promise<KnownService | undefined> {
   const stored = await store.get(kind, id);
   if (stored === undefined) return undefined;
   const fields = decodeFields(stored, kind);
@@ -193,7 +194,7 @@ async function readService(store: Store): Promise<KnownService | undefined> {
  * The service of an agent with a key or token of its own. The user's word replaces everything that
  * links have shown.
  */
-async function rememberOwn(store: Store, service: Service | undefined): Promise<void> {
+async function rememberOwn(store: LinkStore, service: ServiceAddress | undefined): Promise<void> {
   const before = await readService(store);
   if (service === undefined && before !== undefined) return;
   const { apiUrl, authorities } = service ?? { apiUrl: unknownApi, authorities: [] };
@@ -206,7 +207,7 @@ async function rememberOwn(store: Store, service: Service | undefined): Promise<
 }
 
 /** The service of a guest. Authorities of the user's own key stay: anybody can make a link. */
-async function rememberLink(store: Store, link: JoinLink): Promise<void> {
+async function rememberLink(store: LinkStore, link: JoinLink): Promise<void> {
   const before = await readService(store);
   if (before?.isOwn === true && before.apiUrl === link.apiUrl) return;
   await store.put(kind, id, encodeFields([link.apiUrl, fingerprintOf(link)]));

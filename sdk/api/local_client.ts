@@ -1,6 +1,6 @@
 /** An agent in this process. */
-import type { GivenFields } from "../../proto/host/fields.ts";
-import type { clientOperations, Doing, entrances } from "../../proto/host/operations.ts";
+import type { InputFields } from "../../proto/host/fields.ts";
+import type { clientOperations, entrances, OperationMethods } from "../../proto/host/operations.ts";
 import type { AgentId } from "../../proto/mod.ts";
 import { abortable } from "../base/abortable.ts";
 import { Channel } from "./channel.ts";
@@ -22,7 +22,7 @@ const nothing = new Uint8Array(0);
 /** Ways into a channel, each as a function. */
 type Entrances = {
   readonly [Op in keyof typeof entrances]: (
-    fields: GivenFields<typeof entrances[Op]["fields"]>,
+    fields: InputFields<typeof entrances[Op]["fields"]>,
     bytes: Uint8Array,
   ) => Promise<ChannelRunner>;
 };
@@ -80,7 +80,7 @@ export class LocalClient implements ClientPort {
     await this.#agent.close();
   }
 
-  protected readonly acts: Doing<typeof clientOperations> = {
+  protected readonly acts: OperationMethods<typeof clientOperations> = {
     keyPackage: () =>
       translating(
         "Cannot make a KeyPackage",

@@ -1,5 +1,5 @@
 /** Invites of an agent in this process: while it runs, any holder of one of its tokens can join. */
-import type { agentOperations, Doing } from "../../proto/host/operations.ts";
+import type { agentOperations, OperationMethods } from "../../proto/host/operations.ts";
 import {
   formatInviteToken,
   type InviteId,
@@ -142,7 +142,7 @@ export class LocalManager extends LocalClient implements ManagerPort {
     await super.close();
   }
 
-  readonly #acts: Doing<typeof agentOperations> = {
+  readonly #acts: OperationMethods<typeof agentOperations> = {
     ...this.acts,
     invite: ({ channel: name, ...options }) =>
       translating("Cannot invite", async () => {

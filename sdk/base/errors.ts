@@ -202,15 +202,15 @@ export interface RemoteErrorOptions extends StaticErrorOptions {
 }
 
 type Options = StaticErrorOptions & RemovedErrorOptions;
-type Maker = (code: ErrorCode, message: string, options?: Options) => StaticError;
+type ErrorMaker = (code: ErrorCode, message: string, options?: Options) => StaticError;
 
 function made(
   ErrorType: new (code: ErrorCode, message: string, options?: Options) => StaticError,
-): Maker {
+): ErrorMaker {
   return (code, message, options) => new ErrorType(code, message, options);
 }
 
-const makers: Readonly<Record<ErrorClass, Maker>> = {
+const makers: Readonly<Record<ErrorClass, ErrorMaker>> = {
   TransportError: made(TransportError),
   AuthError: made(AuthError),
   ChannelError: made(ChannelError),

@@ -13,7 +13,7 @@ export interface MissedEvents {
   readonly count: number;
 }
 
-interface Listener<Event> {
+interface BufferedListener<Event> {
   waiting: (Event | MissedEvents)[];
   missed: number;
   wake: () => void;
@@ -22,7 +22,7 @@ interface Listener<Event> {
 export const maxWaitingEvents = 256;
 
 export class EventStream<Event> {
-  readonly #listeners = new Set<Listener<Event>>();
+  readonly #listeners = new Set<BufferedListener<Event>>();
   #ended = false;
 
   tell(event: Event): void {
@@ -46,7 +46,7 @@ export class EventStream<Event> {
    * From now on, also before the first one is asked for. Ends quietly when the signal is aborted.
    */
   listen(signal?: AbortSignal): AsyncIterableIterator<Event | MissedEvents, undefined> {
-    const listener: Listener<Event> = { waiting: [], missed: 0, wake: () => {} };
+    const listener: BufferedListener<Event> = { waiting: [], missed: 0, wake: () => {} };
     let closed = signal?.aborted ?? false;
     const close = (): void => {
       closed = true;

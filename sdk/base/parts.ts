@@ -4,13 +4,13 @@
 import type { Runtime } from "./runtime.ts";
 
 /** Yields wherever it may rest. */
-export type Parts<T> = Generator<undefined, T, undefined>;
+export type InterruptibleWork<T> = Generator<undefined, T, undefined>;
 
 /** Does all the parts, in this call or with rests between them. */
-export type CarryOut = <T>(parts: Parts<T>) => T | Promise<T>;
+export type CarryOut = <T>(parts: InterruptibleWork<T>) => T | Promise<T>;
 
 /** Without a rest. */
-export function atOnce<T>(parts: Parts<T>): T {
+export function atOnce<T>(parts: InterruptibleWork<T>): T {
   for (;;) {
     const { done, value } = parts.next();
     if (done === true) return value;
@@ -27,7 +27,7 @@ const longestMs = 8;
 export function createCarryOut(runtime: Pick<Runtime, "nowMs" | "rest">): CarryOut {
   const { rest } = runtime;
   if (rest === undefined) return atOnce;
-  return <T>(parts: Parts<T>): T | Promise<T> => {
+  return <T>(parts: InterruptibleWork<T>): T | Promise<T> => {
     const turn = (): IteratorResult<undefined, T> => {
       for (const since = runtime.nowMs();;) {
         const next = parts.next();

@@ -28,12 +28,12 @@ import { toStaticError, translating } from "./faults.ts";
 import { Recogniser } from "./group/recognition.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { KeptNames } from "./names/kept_names.ts";
-import type { ChannelRecord } from "./records.ts";
+import type { MembershipRecord } from "./records.ts";
 import type { ExpectedChannel } from "./runner/entrances.ts";
-import type { Offered } from "./runner/name_jobs.ts";
+import type { OfferedWelcome } from "./runner/name_jobs.ts";
 import { HealingTurns } from "./runner/healing_turns.ts";
 import { KeyPackages } from "./runner/key_package_runner.ts";
-import { type MayAsk, NamesRunner, readNames } from "./runner/names_runner.ts";
+import { type InvitePermission, NamesRunner, readNames } from "./runner/names_runner.ts";
 import { createPace } from "./upkeep/healing_pace.ts";
 import { Welcomes } from "./runner/welcomes.ts";
 
@@ -219,13 +219,13 @@ export class Agent {
     if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
     return await translating("Cannot join the channel", () => {
       const name = parseChannelName(text);
-      const find = (): readonly Offered[] =>
+      const find = (): readonly OfferedWelcome[] =>
         welcome === undefined ? this.#arrived(name) : [{ welcome }];
       return this.#names.join(name, { expected: { name }, find, receive });
     });
   }
 
-  #arrived(name: ChannelName): readonly Offered[] {
+  #arrived(name: ChannelName): readonly OfferedWelcome[] {
     const here = this.welcomes.find(name);
     if (here.length > 0) return here;
     const text =
@@ -237,7 +237,7 @@ export class Agent {
    * Whether an invite may be asked for. Throws `StaticError` with `name_taken` when this agent can
    * go on in what it has.
    */
-  check(name: ChannelName): Promise<MayAsk> {
+  check(name: ChannelName): Promise<InvitePermission> {
     return this.#names.check(name);
   }
 
@@ -247,7 +247,7 @@ export class Agent {
     expected: ExpectedChannel,
     before: number | undefined,
   ): Promise<ChannelRunner> {
-    const find = (): readonly Offered[] => [{ welcome }];
+    const find = (): readonly OfferedWelcome[] => [{ welcome }];
     return this.#names.join(expected.name, { expected, find, invited: { before }, receive: true });
   }
 
@@ -281,7 +281,7 @@ export class Agent {
    * As far as this agent knows. An invite of a stranger may have the id of one channel and the name
    * of another.
    */
-  isIn({ channelId, name }: Pick<ChannelRecord, "channelId" | "name">): boolean {
+  isIn({ channelId, name }: Pick<MembershipRecord, "channelId" | "name">): boolean {
     return this.#names.nameOf(channelId) === name;
   }
 

@@ -2,7 +2,7 @@
 import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
-import type { ChannelState, HealthIssue } from "./health.ts";
+import type { HealthIssue, HealthState } from "./health.ts";
 import type { Membership } from "./group/membership.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { Silent } from "./upkeep/fork_watch.ts";
@@ -144,7 +144,7 @@ function conditionOf(
   return { state: "catching_up", problem, action: "Reading what was missed" };
 }
 
-function rejoiningAction({ pausesUntilMs, unwelcome }: ChannelState): string {
+function rejoiningAction({ pausesUntilMs, unwelcome }: HealthState): string {
   if (pausesUntilMs !== undefined) {
     return `This agent came back too often, and asks again at ${
       new Date(pausesUntilMs).toISOString()

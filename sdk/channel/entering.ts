@@ -19,11 +19,11 @@ import type { ChannelDeps } from "./deps.ts";
 import { deleteForeign } from "./recovery/foreign_generation.ts";
 import type { ChangedKeys, ChannelTrust } from "./group/key_changes.ts";
 import {
-  type ChannelRecord,
   deletePosition,
   endErasing,
   forgetSenders,
-  type KnownBefore,
+  type FormerKnowledge,
+  type MembershipRecord,
   newChannelRecord,
   noCounters,
   noLandmarks,
@@ -40,7 +40,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** A channel as it is entered, with what goes on from there. */
 export interface EnteredChannel extends StoredChannel {
   readonly durable: DurableGroup;
-  readonly record: ChannelRecord;
+  readonly record: MembershipRecord;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
   /** Those that were given up in this epoch, and that the relay may take yet. */
@@ -70,15 +70,15 @@ export function createOwnLeaf(
 }
 
 /** A membership that begins. */
-export interface Beginning {
-  readonly record: ChannelRecord;
+export interface BegunMembership {
+  readonly record: MembershipRecord;
   readonly anchor: Anchor;
   /** Identities that were known under another key. */
   readonly changed: ChangedKeys;
 }
 
 /** The same, with everything that goes with it on disk. */
-export interface Entered extends Beginning {
+export interface EnteredMembership extends BegunMembership {
   readonly durable: DurableGroup;
 }
 
@@ -103,7 +103,7 @@ export interface Entrance {
   /** Generations of ours that the relay may take yet, by their hashes. */
   readonly foundings?: readonly string[];
   /** Its further knowledge of members; see `Membership.knownIn`. */
-  readonly known?: KnownBefore;
+  readonly known?: FormerKnowledge;
 }
 
 /**
@@ -115,7 +115,7 @@ export function beginMembership(
   { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], known }:
     Entrance,
   before: ChannelRecords,
-): Beginning & { readonly changes: readonly RecordChange[] } {
+): BegunMembership & { readonly changes: readonly RecordChange[] } {
   const channelId = channelIdOf(group.current.context);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
   const changed = trust.enter(members, { byOwner });
@@ -158,7 +158,7 @@ export function beginMembership(
 
 /** A channel whose membership has just begun. */
 export function enteredNow(
-  { durable, record, anchor }: Entered,
+  { durable, record, anchor }: EnteredMembership,
   trust: ChannelTrust,
 ): EnteredChannel {
   const { joinedSequence: sequence } = anchor;

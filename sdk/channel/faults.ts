@@ -5,7 +5,7 @@
 import { WireError } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { MlsFault, MlsVersionFault } from "../mls/codec.ts";
-import { StoreError } from "../store/mod.ts";
+import { StoreFault } from "../store/mod.ts";
 
 /**
  * `action` is what failed, as in "Cannot join"; errors that are complete pass through unchanged.
@@ -24,7 +24,7 @@ export function toStaticError(fault: unknown, action: string): StaticError {
   if (fault instanceof WireError) {
     return createError(fault.code, `${action}: ${fault.message}`, { cause });
   }
-  if (fault instanceof StoreError) {
+  if (fault instanceof StoreFault) {
     return createError(fault.code, `${action}: ${fault.message}`, { cause });
   }
   return createError(

@@ -26,7 +26,7 @@ export interface StoppedState {
 }
 
 /** Where a channel stands. */
-export interface ChannelState {
+export interface HealthState {
   readonly ended: { readonly error: StaticError | undefined } | undefined;
   /** The commit at which it is stopped, and what to do about it. */
   readonly stopped: StoppedState | undefined;

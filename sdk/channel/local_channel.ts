@@ -1,5 +1,5 @@
 /** A channel whose agent is in this process. */
-import type { channelOperations, Doing } from "../../proto/host/operations.ts";
+import type { channelOperations, OperationMethods } from "../../proto/host/operations.ts";
 import {
   type AgentId,
   type ChannelId,
@@ -39,7 +39,7 @@ import type { ChannelPort } from "./port.ts";
 import { choiceOf, type RecoveryPreview } from "./recovery/recovery_preview.ts";
 import { waitForMember } from "./runner/waiting_for_member.ts";
 
-type Plan = ReturnType<typeof promote>;
+type RolePlan = ReturnType<typeof promote>;
 
 const nothing = new Uint8Array(0);
 /** For the relay's word on who is there: what this agent has heard itself is told without it. */
@@ -202,7 +202,7 @@ export class LocalChannel implements ChannelPort {
     return describeHealth(this.#live, this.#agent.parts.session.state);
   }
 
-  readonly #acts: Doing<typeof channelOperations> = {
+  readonly #acts: OperationMethods<typeof channelOperations> = {
     addMember: ({ agentId, ...options }, bytes) => {
       const deps = { ...this.#agent.clocks, ...this.#agent.parts };
       const adding = (): Promise<Uint8Array> =>
@@ -281,7 +281,7 @@ export class LocalChannel implements ChannelPort {
       }),
   };
 
-  #commit(plan: Plan): Promise<void> {
+  #commit(plan: RolePlan): Promise<void> {
     return this.#live.rooms.commits.commit(plan).then(() => {});
   }
 

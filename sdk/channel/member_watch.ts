@@ -6,7 +6,7 @@
  * or because one is over.
  */
 import { type AgentId, type Attested, equalBytes, type Recognition } from "../../proto/mod.ts";
-import { createCarryOut, type Parts } from "../base/parts.ts";
+import { createCarryOut, type InterruptibleWork } from "../base/parts.ts";
 import { badgeEndMs, requiredBy } from "../mls/badge_rules.ts";
 import type { Member } from "../mls/members.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -81,7 +81,7 @@ export class MemberWatch {
     this.#cancelTimer();
   }
 
-  *#prepared(members: readonly Watched[], then: () => void): Parts<void> {
+  *#prepared(members: readonly Watched[], then: () => void): InterruptibleWork<void> {
     yield* this.#deps.recogniser.prepare(members);
     then();
   }

@@ -5,7 +5,7 @@
  */
 import { type AgentId, type Badge, encodeBadges, maxBadges, parseBadges } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import { reportStrangers, type Roster, type StrangersParts } from "./strangers.ts";
+import { type ChannelRoster, reportStrangers, type StrangersParts } from "./strangers.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 import { chooseBadges } from "../mls/badge_rules.ts";
 import { type BadgeChoice, readBadges, showSame } from "../mls/badges.ts";
@@ -24,7 +24,7 @@ export interface BadgeSource {
 export interface BadgeFollower extends Omit<StrangersParts, "strangersAmong"> {
   readonly runtime: Runtime;
   readonly changed: () => void;
-  readonly rosters: () => readonly Roster[];
+  readonly rosters: () => readonly ChannelRoster[];
 }
 
 /** An agent begins without badges when its source takes longer. */

@@ -29,9 +29,9 @@ import {
   putRecord,
 } from "./channel_kinds.ts";
 import type { OrderRecord } from "./order/order_state.ts";
-import type { Ending } from "./reading/endings.ts";
+import type { MembershipEnding } from "./reading/endings.ts";
 import { ChannelTrust } from "./group/key_changes.ts";
-import { type Came, type Lineage, noLineage } from "./group/lineage.ts";
+import { type Lineage, type MemberOrigin, noLineage } from "./group/lineage.ts";
 import type { LogPosition, OwnCommit } from "./reading/log_place.ts";
 
 /** The signed statement of a member that leaves. */
@@ -40,7 +40,7 @@ export interface LeaveProof extends MemberProof {
   readonly leafHash: Uint8Array;
 }
 
-export interface ChannelRecord {
+export interface MembershipRecord {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   /** The epoch in which we joined. */
@@ -85,19 +85,21 @@ export interface Unsealed {
   readonly because: AgentId | undefined;
 }
 
-export interface Beginning
-  extends Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined"> {
+export interface RecordStart
+  extends Pick<MembershipRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined"> {
   /** Agents that were removed as far as this agent knows from a membership before. */
   readonly removed?: Iterable<AgentId>;
   /** The rest that goes on from that. */
-  readonly known?: KnownBefore;
+  readonly known?: FormerKnowledge;
 }
 
 /** Of a record, what goes on when this agent comes back into its channel. */
-export type KnownBefore = Pick<ChannelRecord, "since" | "struck" | "expelled" | "unsealed">;
+export type FormerKnowledge = Pick<MembershipRecord, "since" | "struck" | "expelled" | "unsealed">;
 
 /** A membership that begins now. */
-export function newChannelRecord({ removed = [], known, ...beginning }: Beginning): ChannelRecord {
+export function newChannelRecord(
+  { removed = [], known, ...beginning }: RecordStart,
+): MembershipRecord {
   const { joinedEpoch } = beginning;
   const { since, struck, expelled, unsealed } = known ??
     { ...noLineage, expelled: new Map(), unsealed: undefined };
@@ -117,7 +119,7 @@ export function newChannelRecord({ removed = [], known, ...beginning }: Beginnin
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "clear" | "failed">;
 
-export function putChannel(record: ChannelRecord): RecordChange {
+export function putChannel(record: MembershipRecord): RecordChange {
   const { unsealed } = record;
   const value = encodeFields([
     record.name,
@@ -142,7 +144,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
 }
 
 /** Of a record of kind `channels`. */
-export function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
+export function channelOf(channelId: ChannelId, value: Uint8Array): MembershipRecord {
   const fields = decodeFields(value, channels);
   const leavers = fields.rows(3).map((row): LeaveProof => ({
     agentId: parseAgentId(row.text(0)),
@@ -172,7 +174,7 @@ function unsealedOf(row: StoredFields): Unsealed {
   return { atMs: row.number(0), by: agent(1), because: agent(2) };
 }
 
-function cameOf(row: StoredFields): [AgentId, Came] {
+function cameOf(row: StoredFields): [AgentId, MemberOrigin] {
   const agentId = parseAgentId(row.text(0));
   const through = row.isNull(3) ? {} : { through: parseAgentId(row.text(3)) };
   const root = row.isNull(4) ? agentId : row.text(4);
@@ -253,7 +255,7 @@ export function logOf(records: ChannelRecords): Uint8Array | undefined {
 /** Facts about commits that are needed to read the log again; see `reading/`. */
 export interface Landmarks {
   readonly ownCommits: readonly OwnCommit[];
-  readonly endings: readonly Ending[];
+  readonly endings: readonly MembershipEnding[];
 }
 
 export const noLandmarks: Landmarks = { ownCommits: [], endings: [] };

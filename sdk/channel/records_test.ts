@@ -3,7 +3,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId, parseChannelId, parseChannelName } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { channelOf, type ChannelRecord, newChannelRecord, putChannel } from "./records.ts";
+import { channelOf, type MembershipRecord, newChannelRecord, putChannel } from "./records.ts";
 
 const golden = [
   "8c6f61636d652f6f70732f6465706c6f790783857642424242424242424242424242424242424242424241081b0000018bcf",
@@ -23,7 +23,7 @@ const beginning = {
   joinedLeaf: new Uint8Array(32).fill(1),
   rejoined: false,
 };
-const record: ChannelRecord = {
+const record: MembershipRecord = {
   ...newChannelRecord({ ...beginning, removed: [agent("R")] }),
   since: new Map([
     [agent("B"), { epoch: 8, atMs: 1_700_000_000_000, through: agent("A"), root: "invite I" }],

@@ -25,9 +25,9 @@ import {
   trustOf,
 } from "./records.ts";
 import { askedOf, debtsOf, spentOf } from "./messages/receipt_records.ts";
-import type { Spent } from "../content/receipt_budget.ts";
-import type { Asked } from "./messages/asked_receipts.ts";
-import type { Debt } from "./messages/owed_receipts_state.ts";
+import type { SpentReceipts } from "../content/receipt_budget.ts";
+import type { ReceiptRequest } from "./messages/asked_receipts.ts";
+import type { ReceiptDebt } from "./messages/owed_receipts_state.ts";
 import type { ConfirmationRecords } from "./upkeep/confirmation_state.ts";
 
 export interface StoredChannel {
@@ -55,9 +55,9 @@ export interface StoredChannel {
 
 /** Receipts that this agent owes, those that it waits for, and how many it has sent today. */
 export interface StoredReceipts {
-  readonly owed: readonly Debt[];
-  readonly asked: readonly Asked[];
-  readonly spent: Spent | undefined;
+  readonly owed: readonly ReceiptDebt[];
+  readonly asked: readonly ReceiptRequest[];
+  readonly spent: SpentReceipts | undefined;
 }
 
 /** Throws `StoreError` for a record of another shape. */

@@ -8,7 +8,7 @@ import type { Recogniser, ShownAgent } from "./group/recognition.ts";
 import type { HealthLog } from "./health.ts";
 
 /** The members of one channel, and where its troubles go. */
-export interface Roster {
+export interface ChannelRoster {
   readonly members: readonly ShownAgent[];
   readonly health: Pick<HealthLog, "report">;
 }
@@ -24,7 +24,7 @@ export interface StrangersParts {
 const marginMs = 24 * 60 * 60 * 1000;
 
 export async function reportStrangers(
-  rosters: readonly Roster[],
+  rosters: readonly ChannelRoster[],
   { recogniser, nowMs, strangersAmong }: StrangersParts,
 ): Promise<void> {
   const shown = rosters.map(({ members }) => {

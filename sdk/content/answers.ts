@@ -3,7 +3,7 @@ import type { AgentId } from "../../proto/mod.ts";
 import { RemoteError, type StaticError } from "../base/errors.ts";
 import { Serial } from "../base/serial.ts";
 import { Envelope } from "./envelope.ts";
-import type { Incoming } from "./incoming.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
 
 /** The result of a request for one of the agents that were asked. */
 export type Answer =
@@ -23,7 +23,7 @@ export interface AnswerQueue {
 
 const maxErrorText = 1024;
 
-export function answerOf(reply: Incoming): Answer {
+export function answerOf(reply: IncomingEnvelope): Answer {
   const { kind, sender, fields, body } = reply;
   if (kind !== "error") {
     return {

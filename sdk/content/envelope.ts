@@ -8,7 +8,7 @@ import type {
 } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import { identityText } from "../base/identity_text.ts";
-import type { EnvelopeKind, Incoming } from "./incoming.ts";
+import type { EnvelopeKind, IncomingEnvelope } from "./incoming.ts";
 import type { AskingMessage, OwedChange, ReceiptPort } from "./receipts.ts";
 import { describeIssues, type StandardSchema } from "./standard_schema.ts";
 
@@ -43,7 +43,7 @@ export interface AskedOf {
 }
 
 /** @internal How a loop lets go of an envelope. */
-export interface EnvelopeWays {
+export interface EnvelopeActions {
   readonly ack: () => Promise<void>;
   /** As asking for the next one does. */
   readonly pass?: () => Promise<void> | undefined;
@@ -102,15 +102,15 @@ export class Envelope {
   readonly receipt: ReceiptWanted | undefined;
   /** @internal Its place in the channel's log. */
   readonly sequence: number;
-  readonly #ways: EnvelopeWays;
+  readonly #ways: EnvelopeActions;
   readonly #port: ReceiptPort | undefined;
   /** Why the program could not use it. */
   #refusal: StaticError | undefined;
 
   /** @internal Envelopes come from channels. */
   constructor(
-    incoming: Incoming,
-    ways: EnvelopeWays,
+    incoming: IncomingEnvelope,
+    ways: EnvelopeActions,
     port?: ReceiptPort,
   ) {
     const { fields } = incoming;
@@ -270,7 +270,7 @@ export class Envelope {
 }
 
 function recognitionOf(
-  { knownAs, attested, badgeExpired, sameAccount = false }: Incoming,
+  { knownAs, attested, badgeExpired, sameAccount = false }: IncomingEnvelope,
 ): Recognition {
   return { knownAs, attested, badgeExpired, sameAccount };
 }

@@ -11,7 +11,7 @@ import type { IncomingRequest } from "./incoming_request.ts";
 const maxCauses = 8;
 
 /** The failure of a handler in another process, which has told its user. */
-export class ToldElsewhere extends Error {}
+export class RemoteHandlerFailure extends Error {}
 
 /**
  * Returns what the requester is told; undefined for a mistake of the program, of which the
@@ -29,7 +29,9 @@ export function answerToFailure(
     }
     // A handler that gives up with its signal makes no mistake.
     const isGivenUp = request.signal.aborted && thrown === request.signal.reason;
-    if (!isGivenUp && !(thrown instanceof ToldElsewhere)) runtime.show?.(wordsOn(thrown, request));
+    if (!isGivenUp && !(thrown instanceof RemoteHandlerFailure)) {
+      runtime.show?.(wordsOn(thrown, request));
+    }
   } catch {
     // The console fails, or the value is one that cannot be looked at.
   }

@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { agentIdOf, type MessageId } from "../../proto/mod.ts";
 import { encodeError } from "../host/wire_errors.ts";
-import { answerToFailure, ToldElsewhere } from "./handler_failure.ts";
+import { answerToFailure, RemoteHandlerFailure } from "./handler_failure.ts";
 import { IncomingRequest } from "./incoming_request.ts";
 
 function createRequest(signal: AbortSignal): IncomingRequest {
@@ -28,7 +28,7 @@ Deno.test("a failure that another process has shown, or that is the end of the r
   const show = (text: string): void => void shown.push(text);
   for (
     const thrown of [
-      new ToldElsewhere("there"),
+      new RemoteHandlerFailure("there"),
       over.signal.reason,
       new Error("a mistake"),
       "a text",

@@ -21,11 +21,11 @@ export type EnvelopeKind = "message" | "request" | "reply" | "error";
  * The part that a message concerns: readers of messages, the handler of requests, a caller that
  * waits for a reply, or nothing here. Readers that want everything get the messages of `aside` too.
  */
-export type Lane = "message" | "request" | "reply" | "aside";
+export type ContentLane = "message" | "request" | "reply" | "aside";
 
-export interface Incoming extends Partial<Attestation> {
+export interface IncomingEnvelope extends Partial<Attestation> {
   readonly kind: EnvelopeKind;
-  readonly lane: Lane;
+  readonly lane: ContentLane;
   readonly id: MessageId;
   readonly sender: AgentId;
   readonly identity: Uint8Array;
@@ -41,9 +41,9 @@ export interface Incoming extends Partial<Attestation> {
 }
 
 /** Of what was opened, everything but its content. */
-export type Opened = Omit<Incoming, "kind" | "lane" | "fields" | "body">;
+export type IncomingHead = Omit<IncomingEnvelope, "kind" | "lane" | "fields" | "body">;
 
-export interface Reader {
+export interface ContentReader {
   readonly agentId: AgentId;
   /** By the relay's clock. */
   readonly nowMs: number;
@@ -52,7 +52,7 @@ export interface Reader {
 }
 
 export type ReadContent =
-  | { readonly outcome: "incoming"; readonly incoming: Incoming }
+  | { readonly outcome: "incoming"; readonly incoming: IncomingEnvelope }
   | {
     readonly outcome: "expired";
     readonly kind: EnvelopeKind;
@@ -63,7 +63,11 @@ export type ReadContent =
   | { readonly outcome: "later"; readonly what: string }
   | { readonly outcome: "broken"; readonly why: string };
 
-export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reader): ReadContent {
+export function readContent(
+  plaintext: Uint8Array,
+  opened: IncomingHead,
+  reader: ContentReader,
+): ReadContent {
   try {
     const decoded = decodeContent(plaintext);
     switch (decoded.form) {
@@ -110,12 +114,15 @@ export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
 
 /** Undefined when its sender does not ask. */
 export function askingOf(
-  { id, sender, fields: { receipt, to } }: Pick<Incoming, "id" | "sender" | "fields">,
+  { id, sender, fields: { receipt, to } }: Pick<IncomingEnvelope, "id" | "sender" | "fields">,
 ): AskingMessage | undefined {
   return receipt === undefined ? undefined : { id, sender, receipt, to };
 }
 
-function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Reader): ReadContent {
+function place(
+  content: Omit<IncomingEnvelope, "lane">,
+  { agentId, nowMs, maxAgeMs }: ContentReader,
+): ReadContent {
   const { kind, fields, timeMs } = content;
   const deadlineMs = fields.deadlineMs === undefined
     ? undefined

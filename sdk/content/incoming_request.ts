@@ -1,6 +1,6 @@
 /** A request as its handler gets it. */
 import { Envelope } from "./envelope.ts";
-import type { Incoming } from "./incoming.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
 
 /**
  * A request as its handler gets it: an envelope, and what is known about handling it.
@@ -28,7 +28,7 @@ export class IncomingRequest extends Envelope {
 
   /** @internal Requests come from `serve`. */
   constructor(
-    incoming: Incoming,
+    incoming: IncomingEnvelope,
     { attempt, signal }: { readonly attempt: number; readonly signal: AbortSignal },
   ) {
     super(incoming, { ack: () => Promise.resolve() });

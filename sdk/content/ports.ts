@@ -3,24 +3,24 @@ import type { AgentId, MessageId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { StaticError } from "../base/errors.ts";
-import type { Incoming } from "./incoming.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
 
 /** A request or a reply that arrived. */
-export interface Handed {
-  readonly incoming: Incoming;
+export interface HandedMessage {
+  readonly incoming: IncomingEnvelope;
   /** It is done with. `changes` are written with it. */
   readonly done: (changes?: readonly RecordChange[]) => void;
 }
 
 /** How a plaintext goes out. Under the same id the relay takes it once. */
-export interface Outgoing {
+export interface OutgoingPlaintext {
   readonly id: MessageId;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** A request of this agent that the relay may have. */
-export interface Asked {
+export interface SentRequest {
   readonly id: MessageId;
   /** Of a request that a program names, so that it can be asked again after a crash. */
   readonly key: string | undefined;
@@ -36,26 +36,26 @@ export interface Asked {
  */
 export interface RequestRecords {
   /** Requests that this agent has asked under a key. */
-  asked(): Promise<readonly Asked[]>;
-  putAsked(asked: Asked & { readonly key: string }): RecordChange;
+  asked(): Promise<readonly SentRequest[]>;
+  putAsked(asked: SentRequest & { readonly key: string }): RecordChange;
   /** With the replies to it. */
-  deleteAsked(asked: Asked): readonly RecordChange[];
-  putReply(request: MessageId, reply: Incoming): RecordChange;
-  reply(request: MessageId, from: AgentId): Promise<Incoming | undefined>;
+  deleteAsked(asked: SentRequest): readonly RecordChange[];
+  putReply(request: MessageId, reply: IncomingEnvelope): RecordChange;
+  reply(request: MessageId, from: AgentId): Promise<IncomingEnvelope | undefined>;
   /** How often each request was run that came to this agent, by requester and id. */
-  attempts(): Promise<ReadonlyMap<string, Attempts>>;
-  putAttempts(key: string, attempts: Attempts): RecordChange;
+  attempts(): Promise<ReadonlyMap<string, AttemptCount>>;
+  putAttempts(key: string, attempts: AttemptCount): RecordChange;
   deleteAttempts(key: string): RecordChange;
   write(changes: readonly RecordChange[]): Promise<void>;
 }
 
-export interface Attempts {
+export interface AttemptCount {
   readonly count: number;
   /** After it the record is of no use. */
   readonly deadlineMs: number;
 }
 
-export interface Ports {
+export interface ContentPorts {
   readonly agentId: AgentId;
   readonly runtime: Runtime;
   readonly relayNowMs: () => number;
@@ -63,7 +63,7 @@ export interface Ports {
   readonly maxAgeMs: () => number;
   readonly records: RequestRecords;
   /** Resolves when the relay has it. */
-  readonly send: (plaintext: Uint8Array, outgoing: Outgoing) => Promise<unknown>;
+  readonly send: (plaintext: Uint8Array, outgoing: OutgoingPlaintext) => Promise<unknown>;
   /**
    * Writes changes together with what else waits to be written, and at once. Rejects with
    * `StaticError`.
@@ -82,7 +82,7 @@ export interface Ports {
   readonly stands: (id: MessageId) => Promise<boolean>;
   readonly tell: (event: RequestEvent) => void;
   /** Its sender broke the rules. */
-  readonly refuse: (incoming: Incoming, why: string) => void;
+  readonly refuse: (incoming: IncomingEnvelope, why: string) => void;
 }
 
 export type RequestEvent =

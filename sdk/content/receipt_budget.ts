@@ -6,7 +6,7 @@ import type { Usage } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 
 /** How many receipts a channel has sent on a day. */
-export interface Spent {
+export interface SpentReceipts {
   /** Since 1970, by the local clock. */
   readonly day: number;
   readonly receipts: number;
@@ -26,7 +26,7 @@ const askMs = 60 * 60 * 1000;
 
 export class ReceiptBudget {
   readonly #deps: BudgetDeps;
-  #spent: Spent = { day: 0, receipts: 0 };
+  #spent: SpentReceipts = { day: 0, receipts: 0 };
   #isPaid = false;
   #askedMs = -Infinity;
 
@@ -35,12 +35,12 @@ export class ReceiptBudget {
   }
 
   /** A channel is opened that counted before. */
-  restore({ day, receipts }: Spent): void {
+  restore({ day, receipts }: SpentReceipts): void {
     if (day === this.#today) this.#spend(receipts);
   }
 
   /** One is sent. Returns how many its channel has sent on this day, which it gave before. */
-  spend(before: Spent | undefined): Spent {
+  spend(before: SpentReceipts | undefined): SpentReceipts {
     this.#spend(1);
     const day = this.#today;
     return { day, receipts: 1 + (before?.day === day ? before.receipts : 0) };

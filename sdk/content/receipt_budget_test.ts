@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { ReceiptBudget, type Spent } from "./receipt_budget.ts";
+import { ReceiptBudget, type SpentReceipts } from "./receipt_budget.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -24,8 +24,8 @@ function budgetOf(clock: Clock, plan: () => string | undefined): ReceiptBudget {
   });
 }
 
-function spend(budget: ReceiptBudget, count: number): Spent | undefined {
-  let spent: Spent | undefined;
+function spend(budget: ReceiptBudget, count: number): SpentReceipts | undefined {
+  let spent: SpentReceipts | undefined;
   for (let i = 0; i < count; i++) spent = budget.spend(spent);
   return spent;
 }

@@ -13,8 +13,8 @@ import {
 } from "../../proto/mod.ts";
 import { createError, invalidArgument, isCode, isRefusal, StaticError } from "../base/errors.ts";
 import { answerOf, type AnswerQueue, type Answers, answersOf } from "./answers.ts";
-import type { Incoming } from "./incoming.ts";
-import type { Asked, Handed, Ports } from "./ports.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
+import type { ContentPorts, HandedMessage, SentRequest } from "./ports.ts";
 import {
   bodyOf,
   type ContentOptions,
@@ -41,14 +41,14 @@ export interface AskOptions extends ContentOptions {
   readonly key?: string | undefined;
 }
 
-interface Pending extends AnswerQueue {
+interface PendingRequest extends AnswerQueue {
   readonly key: string | undefined;
   /** Those whose reply has not come. */
   readonly waiting: Set<AgentId>;
   /** How many have said that the same request may succeed later. */
   later: number;
   /** Undefined while the disk is read. */
-  asked: Asked | undefined;
+  asked: SentRequest | undefined;
   /** Of what happens at its deadline. */
   cancel: () => void;
   readonly signal: AbortSignal | undefined;
@@ -60,15 +60,15 @@ const maxPending = 4096;
 const idBytes = 16;
 
 export class Requester {
-  readonly #ports: Ports;
-  readonly #pending = new Set<Pending>();
+  readonly #ports: ContentPorts;
+  readonly #pending = new Set<PendingRequest>();
   /** Of these, those that are known by their id. */
-  readonly #waiting = new Map<MessageId, Pending>();
-  #asked: Promise<Map<MessageId, Asked>> | undefined;
+  readonly #waiting = new Map<MessageId, PendingRequest>();
+  #asked: Promise<Map<MessageId, SentRequest>> | undefined;
   #cancelSweep: () => void = () => {};
   #ended: StaticError | undefined;
 
-  constructor(ports: Ports) {
+  constructor(ports: ContentPorts) {
     this.#ports = ports;
   }
 
@@ -87,8 +87,12 @@ export class Requester {
     );
     this.#check(to, key);
     signal?.throwIfAborted();
-    const said: Said = { fields: fieldsOf(value, options), body: bodyOf(value), timeoutMs };
-    const fresh: Asked = {
+    const said: RequestContent = {
+      fields: fieldsOf(value, options),
+      body: bodyOf(value),
+      timeoutMs,
+    };
+    const fresh: SentRequest = {
       id: binaryIdFromBytes<MessageId>(runtime.randomBytes(idBytes)),
       key,
       secret: runtime.randomBytes(replySecretBytes),
@@ -104,7 +108,7 @@ export class Requester {
   }
 
   /** A reply to this agent. */
-  async reply(handed: Handed): Promise<void> {
+  async reply(handed: HandedMessage): Promise<void> {
     const { agentId, records, refuse } = this.#ports;
     const { incoming, incoming: { id, sender, fields: { replyTo } } } = handed;
     const asked = replyTo &&
@@ -154,7 +158,7 @@ export class Requester {
     to: readonly AgentId[],
     key: string | undefined,
     signal: AbortSignal | undefined,
-  ): Pending {
+  ): PendingRequest {
     const stop = (): void => {
       pending.cancel();
       signal?.removeEventListener("abort", abort);
@@ -166,13 +170,17 @@ export class Requester {
       pending.wake();
     };
     const start = { answers: [], later: 0, asked: undefined, cancel: () => {}, wake: () => {} };
-    const pending: Pending = { ...start, key, waiting: new Set(to), signal, stop };
+    const pending: PendingRequest = { ...start, key, waiting: new Set(to), signal, stop };
     signal?.addEventListener("abort", abort);
     this.#pending.add(pending);
     return pending;
   }
 
-  async #transmit(pending: Pending, fresh: Asked, said: Said): Promise<void> {
+  async #transmit(
+    pending: PendingRequest,
+    fresh: SentRequest,
+    said: RequestContent,
+  ): Promise<void> {
     const { key } = fresh;
     const before = key === undefined ? undefined : await this.#askedBefore(key, fresh.to);
     const asked = before ?? fresh;
@@ -198,14 +206,22 @@ export class Requester {
     this.#expireLater(pending, asked, said);
   }
 
-  async #send(pending: Pending, { id, deadlineMs }: Asked, plaintext: Uint8Array): Promise<void> {
+  async #send(
+    pending: PendingRequest,
+    { id, deadlineMs }: SentRequest,
+    plaintext: Uint8Array,
+  ): Promise<void> {
     const { send, relayNowMs } = this.#ports;
     const timeoutMs = Math.max(0, deadlineMs - relayNowMs());
     const { signal } = pending;
     await send(plaintext, { id, timeoutMs, signal });
   }
 
-  #expireLater(pending: Pending, { deadlineMs }: Asked, { timeoutMs }: Said): void {
+  #expireLater(
+    pending: PendingRequest,
+    { deadlineMs }: SentRequest,
+    { timeoutMs }: RequestContent,
+  ): void {
     if (!this.#pending.has(pending)) return;
     const late = `No reply within ${timeoutMs} ms; ask again, or with a longer timeoutMs`;
     const error = createError("request_timeout", late);
@@ -215,7 +231,7 @@ export class Requester {
   }
 
   /** The request that goes by this key now. */
-  async #askedBefore(key: string, to: readonly AgentId[]): Promise<Asked | undefined> {
+  async #askedBefore(key: string, to: readonly AgentId[]): Promise<SentRequest | undefined> {
     const nowMs = this.#ports.relayNowMs();
     const before = [...(await this.#known()).values()].find((each) =>
       each.key === key && each.deadlineMs > nowMs
@@ -227,7 +243,7 @@ export class Requester {
   }
 
   /** Collects replies that an earlier call, or the program before a restart, received. */
-  async #recall(pending: Pending, asked: Asked): Promise<void> {
+  async #recall(pending: PendingRequest, asked: SentRequest): Promise<void> {
     const { records, isMember } = this.#ports;
     if (!this.#attach(pending, asked)) return;
     for (const from of asked.to) {
@@ -242,7 +258,7 @@ export class Requester {
    * group follows it: nobody is refused before the group has caught up. The request's own time goes
    * on meanwhile.
    */
-  async #catchUp(pending: Pending, asked: Asked, said: Said): Promise<void> {
+  async #catchUp(pending: PendingRequest, asked: SentRequest, said: RequestContent): Promise<void> {
     const { isMember, catchUp } = this.#ports;
     this.#expireLater(pending, asked, said);
     await catchUp(said.timeoutMs);
@@ -252,7 +268,7 @@ export class Requester {
   }
 
   /** Durable before it is sent. */
-  async #note(asked: Asked & { readonly key: string }): Promise<void> {
+  async #note(asked: SentRequest & { readonly key: string }): Promise<void> {
     const { records } = this.#ports;
     const known = await this.#known();
     known.set(asked.id, asked);
@@ -279,14 +295,14 @@ export class Requester {
   }
 
   /** From now on replies go to this call; false when nobody waits any more. */
-  #attach(pending: Pending, asked: Asked): boolean {
+  #attach(pending: PendingRequest, asked: SentRequest): boolean {
     if (!this.#pending.has(pending)) return false;
     pending.asked = asked;
     this.#waiting.set(asked.id, pending);
     return true;
   }
 
-  #take(pending: Pending, reply: Incoming): void {
+  #take(pending: PendingRequest, reply: IncomingEnvelope): void {
     if (!pending.waiting.delete(reply.sender)) return;
     const answer = answerOf(reply);
     if (!answer.ok && answer.error.retryable) pending.later++;
@@ -294,14 +310,14 @@ export class Requester {
     this.#settle(pending);
   }
 
-  #fail(pending: Pending, agents: readonly AgentId[], error: StaticError): void {
+  #fail(pending: PendingRequest, agents: readonly AgentId[], error: StaticError): void {
     for (const from of agents) {
       if (pending.waiting.delete(from)) pending.answers.push({ from, ok: false, error });
     }
     this.#settle(pending);
   }
 
-  #settle({ asked, waiting, later, stop, wake }: Pending): void {
+  #settle({ asked, waiting, later, stop, wake }: PendingRequest): void {
     if (waiting.size === 0) stop();
     // Everybody said "later": asking again is another request, because nobody replies to this one
     // twice.
@@ -310,7 +326,7 @@ export class Requester {
   }
 
   /** Left for its deadline when it fails: it only costs a record. */
-  #forget(asked: Asked): void {
+  #forget(asked: SentRequest): void {
     const { records } = this.#ports;
     if (asked.key === undefined || this.#ended !== undefined) return;
     this.#known().then((known) => {
@@ -319,7 +335,7 @@ export class Requester {
     }).catch(() => {});
   }
 
-  #known(): Promise<Map<MessageId, Asked>> {
+  #known(): Promise<Map<MessageId, SentRequest>> {
     this.#asked ??= this.#ports.records.asked().then(
       (all) => new Map(all.map((each) => [each.id, each])),
       (error) => {
@@ -332,15 +348,15 @@ export class Requester {
 }
 
 /** The content of a request. */
-interface Said {
+interface RequestContent {
   readonly fields: ReturnType<typeof fieldsOf>;
   readonly body: Uint8Array;
   readonly timeoutMs: number;
 }
 
 function encodeRequest(
-  { to, deadlineMs, secret }: Asked,
-  { fields, body }: Said,
+  { to, deadlineMs, secret }: SentRequest,
+  { fields, body }: RequestContent,
   again: boolean,
 ): Uint8Array {
   const asked = { ...fields, to, deadlineMs, replySecret: secret, ...(again && { again }) };

@@ -1,14 +1,14 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { replyIdOf } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import type { Incoming } from "./incoming.ts";
-import type { Asked } from "./ports.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
+import type { SentRequest } from "./ports.ts";
 import { Requester } from "./requester.ts";
 import { alice, bob, createPorts, type TestPorts } from "./testing/ports.ts";
 
 const timeoutMs = 1000;
 
-function replyTo({ id, secret, deadlineMs }: Asked): Incoming {
+function replyTo({ id, secret, deadlineMs }: SentRequest): IncomingEnvelope {
   const fields = { to: [bob], replyTo: id, expiryMs: deadlineMs };
   const replyId = replyIdOf({ id, from: bob, secret }, alice);
   const opened = {

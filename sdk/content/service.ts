@@ -8,9 +8,9 @@ import { type AgentId, type ContentFields, type MessageId, replyIdOf } from "../
 import { createError, invalidArgument, isCode, StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { answerToFailure } from "./handler_failure.ts";
-import type { Incoming } from "./incoming.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
 import { IncomingRequest } from "./incoming_request.ts";
-import type { Attempts, Handed, Ports } from "./ports.ts";
+import type { AttemptCount, ContentPorts, HandedMessage } from "./ports.ts";
 import { bodyOf, envelope, fieldsOf, type Sendable } from "./values.ts";
 
 /** Returns the reply, or throws; a `RemoteError` reaches the requester as it is. */
@@ -34,13 +34,13 @@ export interface Serving {
   readonly ended: Promise<void>;
 }
 
-interface Waiting {
-  readonly handed: Handed;
+interface QueuedRequest {
+  readonly handed: HandedMessage;
   readonly key: string;
   readonly deadlineMs: number;
 }
 
-interface Work {
+interface HandlerRun {
   readonly handler: RequestHandler;
   readonly concurrency: number;
   readonly running: Set<Promise<void>>;
@@ -57,15 +57,15 @@ const maxRetryMs = 30_000;
 const maxErrorText = 1024;
 
 export class Service {
-  readonly #ports: Ports;
+  readonly #ports: ContentPorts;
   /** In the order in which they came. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, QueuedRequest>();
   #waitingBytes = 0;
   readonly #answered = new Set<string>();
   readonly #underWay = new Set<string>();
   readonly #stop = new AbortController();
-  #attempts: Promise<Map<string, Attempts>> | undefined;
-  #work: Work | undefined;
+  #attempts: Promise<Map<string, AttemptCount>> | undefined;
+  #work: HandlerRun | undefined;
   /** All that run, also of a handler that was stopped. */
   readonly #running = new Set<Promise<void>>();
   #isDraining = false;
@@ -73,7 +73,7 @@ export class Service {
   /** Up to here the log may hold replies of an earlier life. */
   #firstHead: number | undefined;
 
-  constructor(ports: Ports) {
+  constructor(ports: ContentPorts) {
     this.#ports = ports;
   }
 
@@ -95,7 +95,7 @@ export class Service {
     signal?.throwIfAborted();
     let stopped = (): void => {};
     const ended = new Promise<void>((resolve) => stopped = resolve);
-    const work: Work = { handler, concurrency, running: new Set(), stopped };
+    const work: HandlerRun = { handler, concurrency, running: new Set(), stopped };
     const stop = async (): Promise<void> => {
       if (this.#work === work) this.#work = undefined;
       signal?.removeEventListener("abort", onAbort);
@@ -111,7 +111,7 @@ export class Service {
   }
 
   /** A request to this agent has arrived. */
-  request(handed: Handed): void {
+  request(handed: HandedMessage): void {
     const { incoming: { id, sender, fields, body } } = handed;
     const key = `${sender}.${id}`;
     // The same request again, in a message of its own: its first copy is answered, once.
@@ -159,7 +159,7 @@ export class Service {
     }
   }
 
-  async #serveOne(waiting: Waiting, handler: RequestHandler): Promise<void> {
+  async #serveOne(waiting: QueuedRequest, handler: RequestHandler): Promise<void> {
     const { handed, key, deadlineMs } = waiting;
     const { relayNowMs, runtime, isMember } = this.#ports;
     const { sender } = handed.incoming;
@@ -195,7 +195,10 @@ export class Service {
   /**
    * Whether an earlier life of this agent has replied; false as well when the time is over first.
    */
-  async #isAnswered({ handed: { incoming } }: Waiting, signal: AbortSignal): Promise<boolean> {
+  async #isAnswered(
+    { handed: { incoming } }: QueuedRequest,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const { sequence, fields } = incoming;
     if (sequence > (this.#firstHead ?? Infinity) && fields.again !== true) return false;
     const { stands, agentId, runtime } = this.#ports;
@@ -227,7 +230,7 @@ export class Service {
     return count;
   }
 
-  #knownAttempts(): Promise<Map<string, Attempts>> {
+  #knownAttempts(): Promise<Map<string, AttemptCount>> {
     this.#attempts ??= this.#ports.records.attempts().then(
       (attempts) => new Map(attempts),
       (error) => {
@@ -238,7 +241,7 @@ export class Service {
     return this.#attempts;
   }
 
-  async #run(handler: RequestHandler, request: IncomingRequest): Promise<Reply> {
+  async #run(handler: RequestHandler, request: IncomingRequest): Promise<ReplyContent> {
     try {
       const value = await handler(request) ?? "";
       return { kind: "reply", fields: fieldsOf(value, {}), body: bodyOf(value) };
@@ -258,7 +261,7 @@ export class Service {
   }
 
   /** Until the relay has it; false when the time is over first. */
-  async #send(waiting: Waiting, reply: Reply, signal: AbortSignal): Promise<boolean> {
+  async #send(waiting: QueuedRequest, reply: ReplyContent, signal: AbortSignal): Promise<boolean> {
     const { handed: { incoming }, deadlineMs } = waiting;
     const { send, agentId, runtime, relayNowMs } = this.#ports;
     const to = { to: [incoming.sender], replyTo: incoming.id, expiryMs: deadlineMs };
@@ -299,14 +302,14 @@ export class Service {
   }
 
   /** The relay has the reply: the request never comes again. */
-  #finish({ handed, key }: Waiting): void {
+  #finish({ handed, key }: QueuedRequest): void {
     this.#answered.add(key);
     const [oldest] = this.#answered;
     if (this.#answered.size > maxAnswered && oldest !== undefined) this.#answered.delete(oldest);
     this.#forget(handed, key);
   }
 
-  #forget(handed: Handed, key: string): void {
+  #forget(handed: HandedMessage, key: string): void {
     const { records } = this.#ports;
     this.#knownAttempts().then(
       (known) => handed.done(known.delete(key) ? [records.deleteAttempts(key)] : []),
@@ -315,7 +318,7 @@ export class Service {
     );
   }
 
-  #tellFailed({ handed: { incoming: { id, sender } } }: Waiting, fault: unknown): void {
+  #tellFailed({ handed: { incoming: { id, sender } } }: QueuedRequest, fault: unknown): void {
     const error = fault instanceof StaticError
       ? fault
       : createError("internal", String(fault), { cause: fault });
@@ -323,13 +326,13 @@ export class Service {
   }
 
   /** Nobody could read the reply. */
-  #drop({ handed, key }: Waiting): void {
+  #drop({ handed, key }: QueuedRequest): void {
     const { id, sender } = handed.incoming;
     this.#ports.tell({ type: "request_dropped", id, sender });
     this.#forget(handed, key);
   }
 
-  #expire({ handed, key }: Waiting): void {
+  #expire({ handed, key }: QueuedRequest): void {
     if (this.#stop.signal.aborted) return;
     const { id, sender } = handed.incoming;
     this.#ports.tell({ type: "expired", kind: "request", id, sender });
@@ -337,7 +340,7 @@ export class Service {
   }
 
   /** More wait than may. A handler's agent says so, one that serves nothing keeps quiet. */
-  #turnAway(waiting: Waiting): void {
+  #turnAway(waiting: QueuedRequest): void {
     const { id, sender } = waiting.handed.incoming;
     this.#ports.tell({ type: "request_dropped", id, sender });
     if (this.#work === undefined) return waiting.handed.done();
@@ -349,7 +352,7 @@ export class Service {
     this.#send(waiting, busy, this.#stop.signal).catch(() => {}).then(() => waiting.handed.done());
   }
 
-  #await(waiting: Waiting): void {
+  #await(waiting: QueuedRequest): void {
     this.#waiting.set(waiting.key, waiting);
     this.#waitingBytes += waiting.handed.incoming.body.length;
     this.#sweepLater();
@@ -367,7 +370,7 @@ export class Service {
     return own.length < maxWaiting / 2 && bytes <= maxWaitingBytes / 2;
   }
 
-  #takeOut({ key, handed }: Waiting): void {
+  #takeOut({ key, handed }: QueuedRequest): void {
     if (this.#waiting.delete(key)) this.#waitingBytes -= handed.incoming.body.length;
   }
 
@@ -388,18 +391,18 @@ export class Service {
   }
 }
 
-function replyIdTo({ id, sender, fields }: Incoming, agentId: AgentId): MessageId {
+function replyIdTo({ id, sender, fields }: IncomingEnvelope, agentId: AgentId): MessageId {
   return replyIdOf({ id, from: sender, secret: fields.replySecret ?? new Uint8Array(0) }, agentId);
 }
 
-interface Reply {
+interface ReplyContent {
   readonly kind: "reply" | "error";
   readonly fields: Pick<ContentFields, "contentType" | "error" | "retryAfterMs">;
   readonly body: Uint8Array;
 }
 
 /** `retryAfterMs`: the same request may succeed later; 0 when nobody knows when. */
-function failure(code: string, text: string, retryAfterMs?: number): Reply {
+function failure(code: string, text: string, retryAfterMs?: number): ReplyContent {
   const isCodeText = /^[\x20-\x7e]{1,64}$/.test(code);
   const retry = Number.isFinite(retryAfterMs)
     ? { retryAfterMs: Math.max(0, Math.ceil(retryAfterMs ?? 0)) }

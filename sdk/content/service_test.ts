@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
 import { type MessageId, parseBinaryId, replySecretBytes } from "../../proto/mod.ts";
-import type { Incoming } from "./incoming.ts";
+import type { IncomingEnvelope } from "./incoming.ts";
 import { Service } from "./service.ts";
 import { alice, bob, createPorts, type TestPorts } from "./testing/ports.ts";
 
 const deadlineMs = 1000;
 
-function request(again: boolean): Incoming {
+function request(again: boolean): IncomingEnvelope {
   const secret = { replySecret: new Uint8Array(replySecretBytes) };
   const fields = { to: [bob], deadlineMs, ...secret, ...(again && { again }) };
   const opened = {

@@ -45,7 +45,7 @@ export interface MessageOptions extends ContentOptions {
   readonly expiresInMs?: number | undefined;
 }
 
-export interface Enveloping {
+export interface EnvelopeHead {
   readonly kind: ContentKind;
   readonly fields: ContentFields;
 }
@@ -92,7 +92,7 @@ export function encodeMessage(
     : envelope({ kind: "message", fields }, body);
 }
 
-export function envelope({ kind, fields }: Enveloping, body: Uint8Array): Uint8Array {
+export function envelope({ kind, fields }: EnvelopeHead, body: Uint8Array): Uint8Array {
   return checked(() => encodeContent({ kind, fields, body }));
 }
 

@@ -6,20 +6,25 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createError, StaticError } from "../base/errors.ts";
 import { connectHost } from "./connect_host.ts";
 import type { ConnectOptions } from "../api/connect_options.ts";
-import { encodeFrame, FrameReader, type Header } from "./frames.ts";
+import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
 import { encodeError } from "./wire_errors.ts";
 import { type HostedPlatform, hostPlatform } from "../platform/host_platform.ts";
 import type { HostPlatform, PlatformSettings } from "../platform/platform.ts";
 
 /** Starts a host that refuses, and returns what it was given. */
-async function givenTo(options: Partial<ConnectOptions>, saved: PlatformSettings): Promise<Header> {
-  const given: Header[] = [];
+async function givenTo(
+  options: Partial<ConnectOptions>,
+  saved: PlatformSettings,
+): Promise<FrameHeader> {
+  const given: FrameHeader[] = [];
   const hosts: HostPlatform = {
     place: (dataDir) => Promise.resolve({ dataDir, folder: "/host", socket: "/host/socket" }),
     connect: () => Promise.resolve(undefined),
     takeTurn: () => Promise.resolve(() => Promise.resolve()),
     start: (_, { frame, readable }, { onData }) => {
-      for (const { header } of new FrameReader().push(frame)) given.push({ ...header, readable });
+      for (const { header } of new HostFrameReader().push(frame)) {
+        given.push({ ...header, readable });
+      }
       queueMicrotask(() =>
         onData(encodeFrame({ id: 1, error: encodeError(createError("auth_failed", "refused")) }))
       );

@@ -2,11 +2,11 @@
  * The program's side of a connection to a host: calls, and their answers by number. How the bytes
  * travel is the caller's.
  */
-import type { Given, Operation, ResultOf } from "../../proto/host/operations.ts";
+import type { HostOperation, OperationExtras, ResultOf } from "../../proto/host/operations.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { Fields } from "./fields.ts";
-import { encodeFrame, type Frame, FrameReader, type Header } from "./frames.ts";
+import { HeaderFields } from "./fields.ts";
+import { encodeFrame, type FrameHeader, type HostFrame, HostFrameReader } from "./frames.ts";
 import { decodeError } from "./wire_errors.ts";
 
 export interface ConnectionParts {
@@ -14,24 +14,24 @@ export interface ConnectionParts {
   /** Ends the way to the host. */
   readonly close: () => void;
   /** An event of the host, but `hello` and `goodbye`. */
-  readonly onEvent?: (name: string, fields: Fields) => void;
+  readonly onEvent?: (name: string, fields: HeaderFields) => void;
 }
 
-export interface Answered {
-  readonly fields: Fields;
+export interface HostAnswer {
+  readonly fields: HeaderFields;
   readonly bytes: Uint8Array;
 }
 
-interface Pending {
-  readonly answered: Deferred<Answered>;
+interface PendingHostCall {
+  readonly answered: Deferred<HostAnswer>;
   readonly signal: AbortSignal | undefined;
 }
 
 export class HostConnection {
   readonly #parts: ConnectionParts;
-  readonly #reader = new FrameReader();
-  readonly #calls = new Map<number, Pending>();
-  readonly #hello = createDeferred<Fields>();
+  readonly #reader = new HostFrameReader();
+  readonly #calls = new Map<number, PendingHostCall>();
+  readonly #hello = createDeferred<HeaderFields>();
   readonly #over = createDeferred<StaticError>();
   #count = 0;
   #ended: StaticError | undefined;
@@ -42,7 +42,7 @@ export class HostConnection {
   }
 
   /** The host's first frame. Rejects when the host ends before it. */
-  get hello(): Promise<Fields> {
+  get hello(): Promise<HeaderFields> {
     return this.#hello.promise;
   }
 
@@ -83,11 +83,15 @@ export class HostConnection {
    * Rejects with the host's error, or with `listener_died` when it goes first. An answer that comes
    * although the caller gave up is taken: it may be a message.
    */
-  async call(op: string, fields: Header = {}, { bytes, signal }: Given = {}): Promise<Answered> {
+  async call(
+    op: string,
+    fields: FrameHeader = {},
+    { bytes, signal }: OperationExtras = {},
+  ): Promise<HostAnswer> {
     signal?.throwIfAborted();
     if (this.#ended !== undefined) throw this.#ended;
     const id = ++this.#count;
-    const answered = createDeferred<Answered>();
+    const answered = createDeferred<HostAnswer>();
     // Encoded first: what is too large is nobody's call.
     const frame = encodeFrame({ id, op, ...fields }, bytes);
     this.#calls.set(id, { answered, signal });
@@ -101,8 +105,8 @@ export class HostConnection {
     }
   }
 
-  #take({ header, bytes }: Frame): void {
-    const fields = new Fields(header);
+  #take({ header, bytes }: HostFrame): void {
+    const fields = new HeaderFields(header);
     const id = fields.optionalNumber("id");
     if (id === undefined) return this.#event(fields);
     const pending = this.#calls.get(id);
@@ -116,7 +120,7 @@ export class HostConnection {
       );}
   }
 
-  #event(fields: Fields): void {
+  #event(fields: HeaderFields): void {
     const name = fields.optionalText("event");
     const error = fields.optionalObject("error");
     if (name === "hello") this.#hello.resolve(fields);
@@ -128,9 +132,9 @@ export class HostConnection {
 /**
  * The one value that the operation gives back. Throws `invalid_request` for an answer without it.
  */
-export function resultOf<O extends Operation>(
+export function resultOf<O extends HostOperation>(
   { brings, answer = {} }: O,
-  { fields, bytes }: Answered,
+  { fields, bytes }: HostAnswer,
 ): ResultOf<O> {
   const [value] = brings === undefined ? Object.values(fields.read(answer)) : [bytes];
   return value as ResultOf<O>; // cast: the table ties the value to the operation

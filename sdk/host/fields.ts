@@ -2,22 +2,22 @@
  * Fields of a header, checked as they are read. A field of a wrong type or value throws
  * `invalid_request` with the field's name.
  */
-import type { Field, FieldsOf, Limits, Shape } from "../../proto/host/fields.ts";
+import type { FieldLimits, FieldsOf, HostField, HostShape } from "../../proto/host/fields.ts";
 import { invalidArgument } from "../base/errors.ts";
-import type { Header } from "./frames.ts";
+import type { FrameHeader } from "./frames.ts";
 
-export class Fields {
-  readonly #header: Header;
+export class HeaderFields {
+  readonly #header: FrameHeader;
 
-  constructor(header: Header) {
+  constructor(header: FrameHeader) {
     this.#header = header;
   }
 
   /** All fields of the shape that are given. Fields that it does not have are ignored. */
-  read<S extends Shape>(shape: S): FieldsOf<S> {
+  read<S extends HostShape>(shape: S): FieldsOf<S> {
     const given: Record<string, unknown> = {};
     for (const name in shape) {
-      const field: Field | undefined = shape[name];
+      const field: HostField | undefined = shape[name];
       if (field === undefined) continue;
       const value = this.#one(name, field);
       if (value !== undefined) given[name] = value;
@@ -26,7 +26,7 @@ export class Fields {
     return given as FieldsOf<S>; // cast: made field by field from the shape
   }
 
-  #one(name: string, field: Field): unknown {
+  #one(name: string, field: HostField): unknown {
     switch (field.kind) {
       case "text":
         return this.optionalText(name);
@@ -50,11 +50,11 @@ export class Fields {
   }
 
   /** Its length is judged before its items. A list that must be given and is not is empty. */
-  #list(name: string, { shape, limits, optional }: Extract<Field, { kind: "list" }>): unknown {
+  #list(name: string, { shape, limits, optional }: Extract<HostField, { kind: "list" }>): unknown {
     const value = this.#value(name) ?? (optional === true ? undefined : []);
     if (Array.isArray(value)) checked(name, value.length, limits);
     return value &&
-      new Fields({ [name]: value }).optionalObjects(name)?.map((each) => each.read(shape));
+      new HeaderFields({ [name]: value }).optionalObjects(name)?.map((each) => each.read(shape));
   }
 
   has(name: string): boolean {
@@ -110,24 +110,24 @@ export class Fields {
     return Object.fromEntries(names.map((each) => [each, fields.text(each)]));
   }
 
-  optionalObject(name: string): Fields | undefined {
+  optionalObject(name: string): HeaderFields | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (typeof value !== "object" || Array.isArray(value)) return missing(name, "an object");
-    return new Fields(value as Header); // cast: an object that came from JSON
+    return new HeaderFields(value as FrameHeader); // cast: an object that came from JSON
   }
 
-  optionalObjects(name: string): readonly Fields[] | undefined {
+  optionalObjects(name: string): readonly HeaderFields[] | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     if (!Array.isArray(value)) return missing(name, "a list of objects");
     return value.map((each) =>
-      new Fields({ each }).optionalObject("each") ?? missing(name, "a list of objects")
+      new HeaderFields({ each }).optionalObject("each") ?? missing(name, "a list of objects")
     );
   }
 
   /** All of it, as it came from JSON. */
-  get all(): Header {
+  get all(): FrameHeader {
     return this.#header;
   }
 
@@ -163,7 +163,7 @@ const wordsFor = {
 function checked(
   name: string,
   value: number | undefined,
-  limits: Limits | undefined,
+  limits: FieldLimits | undefined,
 ): number | undefined {
   if (value === undefined || limits === undefined) return value;
   if (Number.isSafeInteger(value) && value >= limits.min && value <= limits.max) return value;

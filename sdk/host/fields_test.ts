@@ -12,7 +12,7 @@ import {
   whole,
 } from "../../proto/host/fields.ts";
 import { StaticError } from "../base/errors.ts";
-import { Fields } from "./fields.ts";
+import { HeaderFields } from "./fields.ts";
 
 const few = {
   min: 1,
@@ -29,7 +29,7 @@ const shape = {
 };
 const good = { name: "a", parts: [{ size: 1 }] };
 const read = (more: Record<string, unknown>): unknown =>
-  new Fields({ ...good, ...more }).read(shape);
+  new HeaderFields({ ...good, ...more }).read(shape);
 
 Deno.test("a header is read by its shape: what it does not know is left out, and null is nothing", () => {
   assertEquals(read({ other: 1, id: 7, count: null }), good);
@@ -43,9 +43,9 @@ Deno.test("a header is read by its shape: what it does not know is left out, and
 
 Deno.test("fields that every object has are not fields of a header", () => {
   const inherited = { toString: optional(text()), constructor: optional(text()) };
-  assertEquals(Object.keys(new Fields({}).read(inherited)), []);
+  assertEquals(Object.keys(new HeaderFields({}).read(inherited)), []);
   assertThrows(
-    () => new Fields({}).read({ valueOf: text() }),
+    () => new HeaderFields({}).read({ valueOf: text() }),
     StaticError,
     'The field "valueOf" must be text',
   );

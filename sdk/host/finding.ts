@@ -10,16 +10,16 @@ import { createError, isCode, StaticError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 import type { HostPlace, HostPlatform } from "../platform/platform.ts";
 import { type ConnectionParts, HostConnection } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import { encodeFrame, type Header, protocolVersion } from "./frames.ts";
+import { HeaderFields } from "./fields.ts";
+import { encodeFrame, type FrameHeader, protocolVersion } from "./frames.ts";
 
 /** The options that a host is started with. */
 export interface HostOptions {
-  readonly fields: Header;
+  readonly fields: FrameHeader;
   readonly identity: Uint8Array;
 }
 
-export interface Finding {
+export interface HostSearch {
   readonly hosts: HostPlatform;
   readonly runtime: Runtime;
   readonly dataDir: string;
@@ -27,7 +27,7 @@ export interface Finding {
   readonly settings?: string | undefined;
   /** Asked for only when a host has to be started. */
   readonly options: () => Promise<HostOptions>;
-  readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
+  readonly onEvent: (connection: HostConnection, name: string, fields: HeaderFields) => void;
 }
 
 /**
@@ -46,7 +46,7 @@ const lockedMs = 1_500;
 const maxDeaths = 3;
 
 /** Throws `StaticError`. */
-export async function findHost(finding: Finding, signal?: AbortSignal): Promise<HostConnection> {
+export async function findHost(finding: HostSearch, signal?: AbortSignal): Promise<HostConnection> {
   const { hosts, runtime } = finding;
   const place = await hosts.place(finding.dataDir);
   let waitingSinceMs = runtime.nowMs();
@@ -78,7 +78,7 @@ export async function findHost(finding: Finding, signal?: AbortSignal): Promise<
 /** The host that runs, whatever its version; undefined when there is none. */
 export async function connectTo(
   place: HostPlace,
-  { hosts, onEvent }: Pick<Finding, "hosts" | "onEvent">,
+  { hosts, onEvent }: Pick<HostSearch, "hosts" | "onEvent">,
 ): Promise<HostConnection | undefined> {
   const early: Uint8Array[] = [];
   const opened: { connection?: HostConnection; isOver?: boolean } = {};
@@ -110,9 +110,9 @@ export async function connectTo(
 async function isOurs(
   connection: HostConnection,
   { dataDir }: HostPlace,
-  { settings, runtime }: Pick<Finding, "settings" | "runtime">,
+  { settings, runtime }: Pick<HostSearch, "settings" | "runtime">,
 ): Promise<boolean> {
-  let hello: Fields;
+  let hello: HeaderFields;
   // The system lets programs connect to a process that stands still.
   const giveUp = runtime.after(silenceMs, () => {
     const text =
@@ -151,7 +151,7 @@ async function isOurs(
 /** `started`: it runs now. `none`: another program starts one. Otherwise why it does not run. */
 async function startInTurn(
   place: HostPlace,
-  finding: Finding,
+  finding: HostSearch,
 ): Promise<StaticError | "started" | "none"> {
   const endTurn = await finding.hosts.takeTurn(place);
   if (endTurn === undefined) return "none";
@@ -174,7 +174,7 @@ function goneIsTrue(error: unknown): boolean {
 }
 
 /** Resolves when it can be connected to; rejects with why it ended. */
-async function start(place: HostPlace, { hosts, options }: Finding): Promise<void> {
+async function start(place: HostPlace, { hosts, options }: HostSearch): Promise<void> {
   const { fields, identity } = await options();
   const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
   const { trustFile, badge } = fields;

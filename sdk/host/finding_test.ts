@@ -5,7 +5,7 @@ import { version } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { HostEnds, HostPlatform } from "../platform/platform.ts";
-import { encodeFrame, FrameReader, type Header } from "./frames.ts";
+import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
 import { findHost } from "./finding.ts";
 import { HostLink } from "./link.ts";
 import { RemoteStream } from "./remote_stream.ts";
@@ -40,7 +40,7 @@ class FakeHosts implements HostPlatform {
   /** How often the turn is another program's. */
   takenTurns = 0;
   started = 0;
-  answer: (call: Header) => Header | undefined = () => ({});
+  answer: (call: FrameHeader) => FrameHeader | undefined = () => ({});
 
   place(): ReturnType<HostPlatform["place"]> {
     return Promise.resolve(place);
@@ -48,7 +48,7 @@ class FakeHosts implements HostPlatform {
 
   connect(_: unknown, { onData, onEnd }: HostEnds): ReturnType<HostPlatform["connect"]> {
     if (!this.isUp) return Promise.resolve(undefined);
-    const reader = new FrameReader();
+    const reader = new HostFrameReader();
     onData(encodeFrame({ event: "hello", protocol: 1, sdk: version, runtime: "test", pid: 1 }));
     const write = (bytes: Uint8Array): void => {
       for (const { header } of reader.push(bytes)) {
@@ -78,7 +78,7 @@ class FakeHosts implements HostPlatform {
     return () => {};
   }
 
-  #take(header: Header, { onData, onEnd }: HostEnds): void {
+  #take(header: FrameHeader, { onData, onEnd }: HostEnds): void {
     const ok = this.answer(header);
     if (ok !== undefined) return onData(encodeFrame({ id: header["id"], ok }));
     this.isUp = false;

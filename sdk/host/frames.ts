@@ -17,15 +17,18 @@ const [encoder, decoder] = [
 const nothing = new Uint8Array(0);
 
 /** The fields of a frame: everything but its bytes. */
-export type Header = Readonly<Record<string, unknown>>;
+export type FrameHeader = Readonly<Record<string, unknown>>;
 
-export interface Frame {
-  readonly header: Header;
+export interface HostFrame {
+  readonly header: FrameHeader;
   readonly bytes: Uint8Array;
 }
 
 /** Throws `payload_too_large`. */
-export function encodeFrame(header: Header, bytes: Uint8Array = nothing): Uint8Array<ArrayBuffer> {
+export function encodeFrame(
+  header: FrameHeader,
+  bytes: Uint8Array = nothing,
+): Uint8Array<ArrayBuffer> {
   const head = encoder.encode(JSON.stringify(header));
   const length = lengthBytes + head.length + bytes.length;
   if (head.length > maxHeaderBytes || length > maxFrameBytes) {
@@ -46,7 +49,7 @@ export function encodeFrame(header: Header, bytes: Uint8Array = nothing): Uint8A
  * Turns pieces of a stream into frames. Throws `protocol_error` for anything that is not a frame:
  * nothing after it can be read.
  */
-export class FrameReader {
+export class HostFrameReader {
   #chunks: Uint8Array[] = [];
   /** Of the first piece, these were taken already. */
   #taken = 0;
@@ -60,7 +63,7 @@ export class FrameReader {
     return this.#available;
   }
 
-  *push(chunk: Uint8Array): Generator<Frame, void, undefined> {
+  *push(chunk: Uint8Array): Generator<HostFrame, void, undefined> {
     if (chunk.length > 0) this.#chunks.push(chunk);
     this.#available += chunk.length;
     for (;;) {
@@ -111,7 +114,7 @@ function checkHeadBytes(headBytes: number, bodyBytes: number): number {
   throw notAFrame(`its header has ${headBytes} bytes`);
 }
 
-function parseHeader(head: Uint8Array): Header {
+function parseHeader(head: Uint8Array): FrameHeader {
   let parsed: unknown;
   try {
     parsed = JSON.parse(decoder.decode(head));
@@ -119,7 +122,7 @@ function parseHeader(head: Uint8Array): Header {
     throw notAFrame("its header is no JSON");
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) {
-    return parsed as Header; // cast: an object that came from JSON
+    return parsed as FrameHeader; // cast: an object that came from JSON
   }
   throw notAFrame("its header is not an object");
 }

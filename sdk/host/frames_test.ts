@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { encodeFrame, type Frame, FrameReader, maxFrameBytes } from "./frames.ts";
+import { encodeFrame, type HostFrame, HostFrameReader, maxFrameBytes } from "./frames.ts";
 import golden from "./testdata/frames.json" with { type: "json" };
 
-function readAll(chunks: readonly Uint8Array[]): Frame[] {
-  const reader = new FrameReader();
+function readAll(chunks: readonly Uint8Array[]): HostFrame[] {
+  const reader = new HostFrameReader();
   return chunks.flatMap((chunk) => [...reader.push(chunk)]);
 }
 
@@ -31,7 +31,7 @@ Deno.test("FrameReader finds frames wherever the pieces are cut", () => {
 
 Deno.test("FrameReader keeps what follows a frame, and gives nothing before a frame is complete", () => {
   const frame = encodeFrame({ id: 1 }, Uint8Array.of(1, 2, 3));
-  const reader = new FrameReader();
+  const reader = new HostFrameReader();
   for (let cut = 0; cut < frame.length - 1; cut++) {
     assertEquals([...reader.push(frame.subarray(cut, cut + 1))], []);
   }
@@ -54,9 +54,9 @@ Deno.test("FrameReader refuses what is no frame", () => {
 });
 
 Deno.test("a length alone reserves nothing", () => {
-  const reader = new FrameReader();
+  const reader = new HostFrameReader();
   const before = Deno.memoryUsage().external;
-  const claims = Array.from({ length: 50 }, () => new FrameReader());
+  const claims = Array.from({ length: 50 }, () => new HostFrameReader());
   const length = new Uint8Array(8);
   new DataView(length.buffer).setUint32(0, maxFrameBytes, true);
   for (const claim of claims) assertEquals([...claim.push(length)], []);

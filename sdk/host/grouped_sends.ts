@@ -16,17 +16,17 @@ import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Sent } from "../channel/messages/send_options.ts";
-import type { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import type { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import type { HostLink } from "./link.ts";
 import { decodeError } from "./wire_errors.ts";
 
 /** Bytes that the bundle adds to a message at most, beside its fields. */
 const addedBytes = bundledHeadBytes + 192;
 
-interface Outgoing {
+interface OutgoingSend {
   /** The fields of the message, including its id. */
-  readonly fields: Header;
+  readonly fields: FrameHeader;
   readonly body: Uint8Array;
   /** In a bundle, at most. */
   readonly bytes: number;
@@ -36,8 +36,8 @@ interface Outgoing {
 export class GroupedSends {
   readonly #link: HostLink;
   readonly #runtime: Pick<Runtime, "randomBytes">;
-  readonly #channel: Header;
-  #waiting: Outgoing[] = [];
+  readonly #channel: FrameHeader;
+  #waiting: OutgoingSend[] = [];
   #bytes = 0;
 
   constructor(link: HostLink, runtime: Pick<Runtime, "randomBytes">, channel: string) {
@@ -51,7 +51,7 @@ export class GroupedSends {
   }
 
   /** With what else is sent before the event loop turns. */
-  send(fields: Header, body: Uint8Array): Promise<Sent> {
+  send(fields: FrameHeader, body: Uint8Array): Promise<Sent> {
     // No field takes more bytes in a message than in JSON.
     const bytes = body.length + JSON.stringify(fields).length + addedBytes;
     const isFull = this.#waiting.length === maxBundledMessages ||
@@ -81,12 +81,12 @@ export class GroupedSends {
     this.flush();
   }
 
-  async #sendOne({ fields, body, sent }: Outgoing): Promise<void> {
+  async #sendOne({ fields, body, sent }: OutgoingSend): Promise<void> {
     const answered = await this.#link.ask("send", { ...this.#channel, ...fields }, { bytes: body });
     sent.resolve(sentOf(answered.fields));
   }
 
-  async #sendAll(group: readonly Outgoing[]): Promise<void> {
+  async #sendAll(group: readonly OutgoingSend[]): Promise<void> {
     const messages = group.map(({ fields, body }) => ({ ...fields, length: body.length }));
     const given = { ...this.#channel, bundle: this.newId(), messages };
     const { fields } = await this.#link.ask("sendAll", given, {
@@ -97,7 +97,7 @@ export class GroupedSends {
   }
 }
 
-function settle({ resolve, reject }: Deferred<Sent>, result: Fields | undefined): void {
+function settle({ resolve, reject }: Deferred<Sent>, result: HeaderFields | undefined): void {
   const error = result?.optionalObject("error");
   if (error !== undefined) reject(decodeError(error));
   else if (result !== undefined) resolve(sentOf(result));
@@ -109,7 +109,7 @@ function settle({ resolve, reject }: Deferred<Sent>, result: Fields | undefined)
     );}
 }
 
-export function sentOf(fields: Fields): Sent {
+export function sentOf(fields: HeaderFields): Sent {
   const receipts = fields.one("receipts", ["asked", "unsupported"]);
   return {
     id: parseBinaryId<MessageId>(fields.text("id")),

@@ -3,8 +3,8 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { HostConnection } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import { encodeFrame, type Frame, FrameReader, type Header } from "./frames.ts";
+import { HeaderFields } from "./fields.ts";
+import { encodeFrame, type FrameHeader, type HostFrame, HostFrameReader } from "./frames.ts";
 import { GroupedSends } from "./grouped_sends.ts";
 import { HostLink } from "./link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
@@ -21,12 +21,12 @@ const runtime: Runtime = {
  * finds another one.
  */
 function play(
-  answer: (frame: Frame) => Header | undefined = accept,
+  answer: (frame: HostFrame) => FrameHeader | undefined = accept,
   waiting: Runtime = runtime,
-): { link: HostLink; heard: Frame[] } {
-  const heard: Frame[] = [];
+): { link: HostLink; heard: HostFrame[] } {
+  const heard: HostFrame[] = [];
   const find = (): Promise<HostConnection> => {
-    const reader = new FrameReader();
+    const reader = new HostFrameReader();
     const connection = new HostConnection({
       write: (bytes) => {
         for (const frame of reader.push(bytes)) {
@@ -46,11 +46,11 @@ function play(
   return { link: new HostLink({ runtime: waiting, find }), heard };
 }
 
-function messagesOf({ header }: Frame): readonly Fields[] {
-  return new Fields(header).optionalObjects("messages") ?? [];
+function messagesOf({ header }: HostFrame): readonly HeaderFields[] {
+  return new HeaderFields(header).optionalObjects("messages") ?? [];
 }
 
-function accept(frame: Frame): Header {
+function accept(frame: HostFrame): FrameHeader {
   const { header } = frame;
   if (header["op"] !== "sendAll") return { id: header["message"], accepted: true };
   return { sent: messagesOf(frame).map((each) => ({ id: each.text("message"), accepted: true })) };
@@ -60,7 +60,7 @@ function send(sends: GroupedSends, text: string): Promise<{ readonly id: string 
   return sends.send({ message: sends.newId() }, new TextEncoder().encode(text));
 }
 
-const opsOf = (heard: readonly Frame[]): unknown[] => heard.map(({ header }) => header["op"]);
+const opsOf = (heard: readonly HostFrame[]): unknown[] => heard.map(({ header }) => header["op"]);
 
 Deno.test("what is sent in one moment is one frame, and each message is answered by its own id", async () => {
   const { link, heard } = play();
@@ -151,7 +151,7 @@ Deno.test("a call that follows a message does not overtake it", async () => {
     return {};
   });
   const health = { state: "ready" };
-  const state = new Fields({ name, id: "A".repeat(22), fingerprint: "", health });
+  const state = new HeaderFields({ name, id: "A".repeat(22), fingerprint: "", health });
   const channel = new RemoteChannel(link, runtime, state);
   const stop = new AbortController();
   await Promise.all([

@@ -6,6 +6,6 @@ export { Channel } from "../api/channel.ts";
 export type { ManagerPort as HostedAgent } from "../api/client_port.ts";
 export { connectHostWith, type HostedOptions } from "./connect_host.ts";
 export type { HostConnection } from "./connection.ts";
-export type { Fields } from "./fields.ts";
+export type { HeaderFields } from "./fields.ts";
 export { runningHost } from "./running.ts";
 export { hostPlatform } from "../platform/host_platform.ts";

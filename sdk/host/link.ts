@@ -3,13 +3,17 @@
  * another one. Calls that are safe to repeat are repeated to it; all others fail with
  * `listener_died`, and the caller decides.
  */
-import { type Given, type OperationName, operations } from "../../proto/host/operations.ts";
+import {
+  type OperationExtras,
+  type OperationName,
+  operations,
+} from "../../proto/host/operations.ts";
 import { abortable } from "../base/abortable.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
-import type { Answered, HostConnection } from "./connection.ts";
-import type { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import type { HostAnswer, HostConnection } from "./connection.ts";
+import type { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 
 /** Between two tries to find a host, when the first did not help. */
 const againMs = 500;
@@ -25,9 +29,9 @@ export interface LinkParts {
   readonly find: (onEvent: OnEvent, signal: AbortSignal) => Promise<HostConnection>;
 }
 
-export type OnEvent = (connection: HostConnection, name: string, fields: Fields) => void;
+export type OnEvent = (connection: HostConnection, name: string, fields: HeaderFields) => void;
 
-type OnRefused = (error: unknown) => Promise<Answered>;
+type OnRefused = (error: unknown) => Promise<HostAnswer>;
 
 export interface LinkListener {
   readonly onEvent?: OnEvent;
@@ -94,10 +98,10 @@ export class HostLink {
    */
   async ask(
     op: OperationName,
-    given: Header,
-    options?: Given,
+    given: FrameHeader,
+    options?: OperationExtras,
     onRefused?: OnRefused,
-  ): Promise<Answered> {
+  ): Promise<HostAnswer> {
     const { fields, again } = operations[op];
     const told = Object.fromEntries(Object.keys(fields).map((name) => [name, given[name]]));
     const isSafe = again === true || (again !== undefined && told[again] !== undefined);
@@ -108,10 +112,10 @@ export class HostLink {
   /** With `again`, from the second host on. */
   async #repeat(
     op: string,
-    fields: Header,
-    options?: Given,
+    fields: FrameHeader,
+    options?: OperationExtras,
     onRefused: OnRefused = (error) => Promise.reject(error),
-  ): Promise<Answered> {
+  ): Promise<HostAnswer> {
     for (let deaths = 0;;) {
       let askedAtMs = Infinity;
       try {

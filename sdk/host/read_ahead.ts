@@ -6,17 +6,17 @@
  * killed.
  */
 import type { Runtime } from "../base/runtime.ts";
-import type { Answered } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import type { HostAnswer } from "./connection.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import type { OpenStream } from "./remote_stream.ts";
 
-export interface GivenItem extends Answered {
+export interface HostItem extends HostAnswer {
   readonly stream: OpenStream;
 }
 
 /** Everything before it is done with. */
-interface Seen {
+interface SeenPosition {
   readonly stream: OpenStream;
   readonly item: number;
 }
@@ -38,9 +38,9 @@ export class ReadAhead {
   readonly #runtime: AheadRuntime;
   /** Those of a channel that hold something. */
   readonly #holding: Set<ReadAhead>;
-  #items: GivenItem[] = [];
+  #items: HostItem[] = [];
   /** In the program's hands. */
-  #seen: Seen | undefined;
+  #seen: SeenPosition | undefined;
   /** Of the last time that the loop got a message, and that several came. */
   #givenAtMs = 0;
   #cameAtMs = 0;
@@ -53,7 +53,7 @@ export class ReadAhead {
   }
 
   /** The loop asks for one. Undefined when the host is to be asked. */
-  take(): GivenItem | undefined {
+  take(): HostItem | undefined {
     const nowMs = this.#runtime.nowMs();
     const elapsedMs = nowMs - this.#givenAtMs;
     this.#asks = elapsedMs >= 0 && elapsedMs < quickMs ? this.#asks + 1 : 0;
@@ -69,7 +69,7 @@ export class ReadAhead {
   }
 
   /** The host's answer. Returns the first of its messages. */
-  put(answered: GivenItem): GivenItem {
+  put(answered: HostItem): HostItem {
     const { fields, bytes, stream } = answered;
     const all = fields.optionalObjects("items");
     if (all === undefined) return this.#handAlone(answered);
@@ -83,7 +83,7 @@ export class ReadAhead {
     this.#cameAtMs = this.#runtime.nowMs();
     this.#cancelTimer = this.#runtime.after(heldMs, () => this.giveBack());
     this.#holding.add(this);
-    return this.#hand(first ?? { fields: new Fields({}), bytes, stream });
+    return this.#hand(first ?? { fields: new HeaderFields({}), bytes, stream });
   }
 
   /** They come again. The one that the program works on stays as it is. */
@@ -97,12 +97,12 @@ export class ReadAhead {
     );
   }
 
-  #hand(item: GivenItem): GivenItem {
+  #hand(item: HostItem): HostItem {
     this.#seen = { stream: item.stream, item: item.fields.number("item") };
     return this.#handAlone(item);
   }
 
-  #handAlone(item: GivenItem): GivenItem {
+  #handAlone(item: HostItem): HostItem {
     this.#givenAtMs = this.#runtime.nowMs();
     return item;
   }
@@ -116,6 +116,9 @@ export class ReadAhead {
 }
 
 /** A host that has gone gives again what it was not told, and the loop knows what it has seen. */
-function tell({ stream: { connection, number: stream }, item }: Seen, more: Header): void {
+function tell(
+  { stream: { connection, number: stream }, item }: SeenPosition,
+  more: FrameHeader,
+): void {
   void connection.call("passed", { stream, item, ...more }).catch(() => {});
 }

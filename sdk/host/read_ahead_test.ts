@@ -2,20 +2,20 @@
 // goes back.
 import { assertEquals } from "@std/assert";
 import { HostConnection } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import { FrameReader, type Header } from "./frames.ts";
-import { type GivenItem, ReadAhead } from "./read_ahead.ts";
+import { HeaderFields } from "./fields.ts";
+import { type FrameHeader, HostFrameReader } from "./frames.ts";
+import { type HostItem, ReadAhead } from "./read_ahead.ts";
 
 function loop(): {
   readonly ahead: ReadAhead;
   readonly holding: Set<ReadAhead>;
-  readonly told: Header[];
+  readonly told: FrameHeader[];
   /** Time goes by, and no timer runs. */
   readonly pass: (ms: number) => void;
   /** The event loop turns. Timers whose time has come run. */
   readonly turn: () => void;
   readonly timers: ReadonlySet<unknown>;
-  readonly answer: (...items: readonly number[]) => GivenItem;
+  readonly answer: (...items: readonly number[]) => HostItem;
 } {
   let nowMs = 1_000;
   const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
@@ -27,19 +27,19 @@ function loop(): {
   const turn = (): void => {
     for (const timer of [...timers]) if (timer.atMs <= nowMs && timers.delete(timer)) timer.run();
   };
-  const told: Header[] = [];
-  const frames = new FrameReader();
+  const told: FrameHeader[] = [];
+  const frames = new HostFrameReader();
   const write = (bytes: Uint8Array): void => {
     for (const { header } of frames.push(bytes)) told.push(header);
   };
   const stream = { connection: new HostConnection({ write, close: () => {} }), number: 7 };
   const holding = new Set<ReadAhead>();
-  const answer = (...items: readonly number[]): GivenItem => {
+  const answer = (...items: readonly number[]): HostItem => {
     const bytes = Uint8Array.from(items);
     const fields = items.length === 1
       ? { item: items[0] }
       : { items: items.map((item) => ({ item, length: 1 })) };
-    return { fields: new Fields(fields), bytes, stream };
+    return { fields: new HeaderFields(fields), bytes, stream };
   };
   return {
     ahead: new ReadAhead({ nowMs: () => nowMs, after }, holding),

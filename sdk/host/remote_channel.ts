@@ -2,7 +2,11 @@
  * A channel whose agent a host holds. Properties that are read without waiting show the state that
  * the host sent last; it comes with every event of the channel.
  */
-import { channelOperations, type Given, type ResultOf } from "../../proto/host/operations.ts";
+import {
+  channelOperations,
+  type OperationExtras,
+  type ResultOf,
+} from "../../proto/host/operations.ts";
 import {
   type ChannelId,
   type ChannelName,
@@ -42,9 +46,9 @@ import {
   type Sendable,
 } from "../content/values.ts";
 import type { TransportName } from "../transport/transport.ts";
-import { type Answered, resultOf } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import { type HostAnswer, resultOf } from "./connection.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import { GroupedSends, sentOf } from "./grouped_sends.ts";
 import type { HostLink } from "./link.ts";
 import type { ReadAhead } from "./read_ahead.ts";
@@ -72,7 +76,7 @@ export class RemoteChannel implements ChannelPort {
   readonly #sends: GroupedSends;
   readonly #holding = new Set<ReadAhead>();
 
-  constructor(link: HostLink, runtime: Runtime, state: Fields) {
+  constructor(link: HostLink, runtime: Runtime, state: HeaderFields) {
     this.#host = link;
     this.#runtime = runtime;
     this.name = parseChannelName(state.text("name"));
@@ -100,7 +104,7 @@ export class RemoteChannel implements ChannelPort {
   }
 
   /** Takes the host's news about the channel. */
-  update(state: Fields, events: readonly Fields[]): void {
+  update(state: HeaderFields, events: readonly HeaderFields[]): void {
     this.#fingerprint = state.text("fingerprint");
     this.#policy = policyFrom(state.optionalObject("policy"));
     const members = state.optionalObjects("members");
@@ -126,7 +130,7 @@ export class RemoteChannel implements ChannelPort {
   }
 
   /** The next host says how it is. */
-  back(state: Fields, transport: TransportName | undefined): void {
+  back(state: HeaderFields, transport: TransportName | undefined): void {
     this.update(state, []);
     if (this.#health.state !== "offline" && transport !== undefined) {
       this.#tell({ type: "connected", transport, ...this.#now });
@@ -146,8 +150,8 @@ export class RemoteChannel implements ChannelPort {
 
   async act<Op extends keyof typeof channelOperations>(
     op: Op,
-    fields: Header,
-    given?: Given,
+    fields: FrameHeader,
+    given?: OperationExtras,
   ): Promise<ResultOf<typeof channelOperations[Op]>> {
     const all = { ...this.#named, ...fields };
     const answered = op === "removeMember"
@@ -301,12 +305,12 @@ export class RemoteChannel implements ChannelPort {
     return this.#health;
   }
 
-  async #remove(fields: Header): Promise<Answered> {
+  async #remove(fields: FrameHeader): Promise<HostAnswer> {
     const named = fields["agentId"];
     const addressee = findAddressee(String(named), this.#members);
     const agentId = addressee.kind === "found" ? addressee.member.agentId : named;
     // A host that died then may have done it.
-    const done = async (error: unknown): Promise<Answered> => {
+    const done = async (error: unknown): Promise<HostAnswer> => {
       const answered = await this.#link.ask("members", this.#named);
       const ids =
         answered.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
@@ -318,16 +322,19 @@ export class RemoteChannel implements ChannelPort {
   }
 
   /** A message, whose sender may want to hear of it. */
-  #envelopeOf({ fields, bytes }: Answered): Envelope {
-    const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
+  #envelopeOf({ fields, bytes }: HostAnswer): Envelope {
+    const incoming = decodeEnvelope(
+      fields.optionalObject("envelope") ?? new HeaderFields({}),
+      bytes,
+    );
     return envelopeAt(this.#link, this.name, incoming, () => Promise.resolve());
   }
 
-  get #named(): Header {
+  get #named(): FrameHeader {
     return { channel: this.name };
   }
 
-  #asking(value: Sendable, options: AskOptions): Header {
+  #asking(value: Sendable, options: AskOptions): FrameHeader {
     const { timeoutMs, key } = options;
     return { ...this.#named, ...contentOf(value, options), timeoutMs, key };
   }
@@ -351,28 +358,28 @@ export class RemoteChannel implements ChannelPort {
   }
 }
 
-function contentOf(value: Sendable, options: ContentOptions): Header {
+function contentOf(value: Sendable, options: ContentOptions): FrameHeader {
   const { contentType } = fieldsOf(value, options);
   const { conversation, headers } = options;
   return { contentType, conversation, headers };
 }
 
-function policyFrom(fields: Fields | undefined): ChannelPolicy {
+function policyFrom(fields: HeaderFields | undefined): ChannelPolicy {
   const scope = (field: string): PolicyScope =>
     fields?.one(field, ["members", "owners"]) ?? "members";
   return { admission: scope("admission"), posting: scope("posting") };
 }
 
-function healthOf(state: Fields): ChannelHealth {
+function healthOf(state: HeaderFields): ChannelHealth {
   return state.raw("health") as ChannelHealth; // cast: the host's own, of this version
 }
 
-function envelopeOf({ fields, bytes }: Answered): Envelope {
-  const envelope = fields.optionalObject("envelope") ?? new Fields({});
+function envelopeOf({ fields, bytes }: HostAnswer): Envelope {
+  const envelope = fields.optionalObject("envelope") ?? new HeaderFields({});
   return new Envelope(decodeEnvelope(envelope, bytes), { ack: () => Promise.resolve() });
 }
 
-function answerOf(answered: Answered): Answer {
+function answerOf(answered: HostAnswer): Answer {
   const from = parseAgentId(answered.fields.text("from"));
   const error = answered.fields.optionalObject("error");
   if (error !== undefined) return { from, ok: false, error: decodeError(error) };

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { Fields } from "./fields.ts";
+import { HeaderFields } from "./fields.ts";
 import { HostLink } from "./link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 
@@ -12,9 +12,11 @@ const runtime = {
   randomBytes: (length: number): Uint8Array<ArrayBuffer> => new Uint8Array(length),
 };
 
-function stateWith(members: readonly { readonly id: string; readonly absent?: boolean }[]): Fields {
+function stateWith(
+  members: readonly { readonly id: string; readonly absent?: boolean }[],
+): HeaderFields {
   const said = { identity: "", keyUnchanged: true, owner: false, self: false, lapsed: false };
-  return new Fields({
+  return new HeaderFields({
     name: "acme/ops/deploy",
     id: "A".repeat(22),
     fingerprint: "",

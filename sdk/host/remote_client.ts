@@ -5,7 +5,7 @@
 import {
   agentOperations,
   type entrances,
-  type Given,
+  type OperationExtras,
   type ResultOf,
 } from "../../proto/host/operations.ts";
 import { type AgentId, parseAgentId, parseChannelName } from "../../proto/mod.ts";
@@ -17,16 +17,16 @@ import type { ClientEvent, MissedEvents } from "../channel/events.ts";
 import type { ManagerPort } from "../api/client_port.ts";
 import type { TransportName } from "../transport/transport.ts";
 import { isCode, StaticError } from "../base/errors.ts";
-import { type Answered, type HostConnection, resultOf } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import { type HostAnswer, type HostConnection, resultOf } from "./connection.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import { HostLink, isGone, type LinkParts } from "./link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 import { decodeEvent } from "./wire_values.ts";
 
-interface Told {
-  readonly state: Fields;
-  readonly events: readonly Fields[];
+interface HostUpdate {
+  readonly state: HeaderFields;
+  readonly events: readonly HeaderFields[];
 }
 
 export class RemoteClient implements ManagerPort {
@@ -40,8 +40,8 @@ export class RemoteClient implements ManagerPort {
   /** Channels that it tells about. */
   readonly #told = new Set<RemoteChannel>();
   /** News of channels that are watched since a moment ago. */
-  readonly #early = new Map<string, Told[]>();
-  #state: Fields = new Fields({});
+  readonly #early = new Map<string, HostUpdate[]>();
+  #state: HeaderFields = new HeaderFields({});
   #isWatching = false;
 
   private constructor(parts: LinkParts) {
@@ -87,22 +87,26 @@ export class RemoteClient implements ManagerPort {
 
   async act<Op extends keyof typeof agentOperations>(
     op: Op,
-    fields: Header,
-    given?: Given,
+    fields: FrameHeader,
+    given?: OperationExtras,
   ): Promise<ResultOf<typeof agentOperations[Op]>> {
     const answered = await this.link.ask(op, fields, given);
     if (op === "closeChannel") await this.#refresh();
     return resultOf(agentOperations[op], answered);
   }
 
-  async enter(op: keyof typeof entrances, fields: Header, given: Given = {}): Promise<Channel> {
+  async enter(
+    op: keyof typeof entrances,
+    fields: FrameHeader,
+    given: OperationExtras = {},
+  ): Promise<Channel> {
     const open = this.#channels.get(String(fields["channel"]));
     // Its state arrives without asking.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
     // Whatever way it was entered at a host that died then, it is there now. Ways that open it say
     // so of another channel.
     const opensIt = op === "joinOrOpen" || op === "joinLink";
-    const enteredBefore = (error: unknown): Promise<Answered> =>
+    const enteredBefore = (error: unknown): Promise<HostAnswer> =>
       isCode(error, "name_taken") && !opensIt
         ? this.link.ask("open", { channel: fields["channel"] })
         : Promise.reject(error);
@@ -151,12 +155,12 @@ export class RemoteClient implements ManagerPort {
     await this.#watch(connection);
     const known = this.#channels.get(name);
     if (known !== undefined && this.#isWatched(known)) return known;
-    const early: Told[] = [];
+    const early: HostUpdate[] = [];
     this.#early.set(name, early);
     const { fields } = await connection.call("watch", { channel: name }).finally(() =>
       this.#early.delete(name)
     );
-    const state = fields.optionalObject("state") ?? new Fields({});
+    const state = fields.optionalObject("state") ?? new HeaderFields({});
     const isSame = known !== undefined && known.id === state.text("id") && known.over === undefined;
     const channel = isSame ? known : new RemoteChannel(this.link, this.#runtime, state);
     if (isSame) channel.back(state, this.transport);
@@ -193,7 +197,7 @@ export class RemoteClient implements ManagerPort {
     }
   }
 
-  #hear(connection: HostConnection, name: string, fields: Fields): void {
+  #hear(connection: HostConnection, name: string, fields: HeaderFields): void {
     const state = fields.optionalObject("state");
     if (state === undefined || connection !== this.#watched) return;
     const events = fields.optionalObjects("events") ?? [];

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createError, StaticError } from "../base/errors.ts";
 import { HostConnection } from "./connection.ts";
-import { encodeFrame, FrameReader } from "./frames.ts";
+import { encodeFrame, HostFrameReader } from "./frames.ts";
 import { RemoteClient } from "./remote_client.ts";
 import { encodeError } from "./wire_errors.ts";
 
@@ -25,7 +25,7 @@ async function joins([way, fields]: typeof ways[number]): Promise<void> {
   const heard: unknown[] = [];
   let hosts = 0;
   const find = (): Promise<HostConnection> => {
-    const [host, reader] = [++hosts, new FrameReader()];
+    const [host, reader] = [++hosts, new HostFrameReader()];
     const connection = new HostConnection({
       write: (bytes) => {
         for (const { header: { id, op } } of reader.push(bytes)) {

@@ -5,24 +5,24 @@
 import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/runner/inbox_runner.ts";
 import { Envelope } from "../content/envelope.ts";
-import type { Incoming } from "../content/incoming.ts";
+import type { IncomingEnvelope } from "../content/incoming.ts";
 import type { ReceiptPort } from "../content/receipts.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
-import { type AheadRuntime, type GivenItem, ReadAhead } from "./read_ahead.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
+import { type AheadRuntime, type HostItem, ReadAhead } from "./read_ahead.ts";
 import { type HostLink, isGone } from "./link.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
 import { decodeEnvelope } from "./wire_values.ts";
 
-type Next = IteratorResult<Envelope, undefined>;
+type NextRemoteEnvelope = IteratorResult<Envelope, undefined>;
 
 /** A message that the program works on. */
-interface Given {
+interface MessageInWork {
   readonly stream: OpenStream;
   readonly item: number;
   /** In the channel's log; undefined for a reader without a position. */
-  readonly place: Header | undefined;
+  readonly place: FrameHeader | undefined;
 }
 
 export interface ReadingParts {
@@ -51,9 +51,9 @@ export function readRemote(
   const stream = new RemoteStream(link, "read", wanted);
   const [recent, ahead] = [new RecentMessages(), new ReadAhead(runtime, holding)];
   /** With `manual`, given and not acknowledged, with where. */
-  const given = new Map<string, Given>();
+  const given = new Map<string, MessageInWork>();
   const calls = new Serial();
-  let last: GivenItem | undefined;
+  let last: HostItem | undefined;
   const end = async (op: "finish" | "end"): Promise<void> => {
     ahead.giveBack();
     // Messages that are on their way are not done with.
@@ -69,11 +69,11 @@ export function readRemote(
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted === true) close();
   /** A message that comes after the loop's end is not taken: it comes again. */
-  const ask = async (): Promise<GivenItem | undefined> => {
+  const ask = async (): Promise<HostItem | undefined> => {
     const answered = await stream.next(isManual ? 1 : ahead.wanted);
     return answered === undefined || stream.isEnded ? undefined : ahead.put(answered);
   };
-  const next = async (): Promise<Next> => {
+  const next = async (): Promise<NextRemoteEnvelope> => {
     for (;;) {
       const answered = stream.isEnded ? undefined : ahead.take() ?? await ask();
       if (answered === undefined) return { done: true, value: undefined };
@@ -81,7 +81,10 @@ export function readRemote(
       const { fields, bytes, stream: from } = answered;
       const missed = fields.optionalNumber("missed");
       if (missed !== undefined) onMissed(missed);
-      const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
+      const incoming = decodeEnvelope(
+        fields.optionalObject("envelope") ?? new HeaderFields({}),
+        bytes,
+      );
       const key = `${incoming.sender}.${incoming.id}`;
       const isKnown = stream.lives > 1 && (isManual ? given.has(key) : recent.has(key));
       if (isManual) {
@@ -115,8 +118,8 @@ export function readRemote(
 /** When the host went first, the next one is told the message's place. */
 async function acknowledgeAt(
   link: HostLink,
-  { stream, item, place }: Given,
-  reader: Header,
+  { stream, item, place }: MessageInWork,
+  reader: FrameHeader,
 ): Promise<void> {
   try {
     await stream.connection.call("ack", { stream: stream.number, item });
@@ -126,11 +129,11 @@ async function acknowledgeAt(
   }
 }
 
-function itemOf({ fields }: GivenItem): number {
+function itemOf({ fields }: HostItem): number {
   return fields.number("item");
 }
 
-function placeOf(item: Fields, { timeMs, id }: Incoming): Header | undefined {
+function placeOf(item: HeaderFields, { timeMs, id }: IncomingEnvelope): FrameHeader | undefined {
   const sequence = item.optionalNumber("sequence");
   return sequence === undefined ? undefined : { sequence, timeMs, message: id };
 }
@@ -139,7 +142,7 @@ function placeOf(item: Fields, { timeMs, id }: Incoming): Header | undefined {
 export function envelopeAt(
   link: HostLink,
   channel: string,
-  incoming: Incoming,
+  incoming: IncomingEnvelope,
   ack: () => Promise<void>,
 ): Envelope {
   const say: ReceiptPort["say"] = async ({ id, sender, receipt }, state) => {

@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { agentIdOf } from "../../proto/mod.ts";
 import { HostConnection } from "./connection.ts";
-import { encodeFrame, FrameReader, type Header } from "./frames.ts";
+import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
 import { HostLink } from "./link.ts";
 import { readRemote } from "./remote_reader.ts";
 
@@ -19,12 +19,12 @@ const sender = {
 
 /** A host that answers when it is told to. */
 class SlowHost {
-  readonly heard: Header[] = [];
+  readonly heard: FrameHeader[] = [];
   readonly connection: HostConnection;
   #heard = (): void => {};
 
   constructor() {
-    const reader = new FrameReader();
+    const reader = new HostFrameReader();
     const write = (bytes: Uint8Array): void => {
       for (const { header } of reader.push(bytes)) this.heard.push(header);
       this.#heard();
@@ -33,7 +33,7 @@ class SlowHost {
   }
 
   /** The first call of this name that was not answered. */
-  async call(op: string): Promise<Header> {
+  async call(op: string): Promise<FrameHeader> {
     for (;;) {
       const found = this.heard.findIndex((each) => each["op"] === op);
       if (found >= 0) return this.heard.splice(found, 1)[0] ?? {};
@@ -41,12 +41,12 @@ class SlowHost {
     }
   }
 
-  answer({ id }: Header, ok: Header): void {
+  answer({ id }: FrameHeader, ok: FrameHeader): void {
     this.connection.receive(encodeFrame({ id, ok }));
   }
 }
 
-const message = (item: number): Header => ({
+const message = (item: number): FrameHeader => ({
   item,
   envelope: { kind: "message", id: String(item).padEnd(22, "A"), sender, timeMs: item },
 });

@@ -5,19 +5,19 @@ import { answerToFailure } from "../content/handler_failure.ts";
 import { IncomingRequest } from "../content/incoming_request.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import { bodyOf, fieldsOf } from "../content/values.ts";
-import type { Answered, HostConnection } from "./connection.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import type { HostAnswer, HostConnection } from "./connection.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import type { HostLink } from "./link.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
 import { decodeEnvelope } from "./wire_values.ts";
 
-interface Item extends Answered {
+interface Item extends HostAnswer {
   readonly stream: OpenStream;
 }
 
 /** A request that the handler works on. */
-interface Active {
+interface RequestInWork {
   readonly connection: HostConnection;
   readonly place: { readonly stream: number; readonly item: number };
   readonly stop: AbortController;
@@ -35,7 +35,7 @@ export function serveRemote(
     ...(concurrency !== undefined && { concurrency }),
   });
   const running = new Set<Promise<void>>();
-  const active = new Set<Active>();
+  const active = new Set<RequestInWork>();
   const forget = link.listen({
     onEvent: (connection, name, fields) => {
       if (name !== "over") return;
@@ -55,7 +55,7 @@ export function serveRemote(
   const handle = async (item: Item): Promise<void> => {
     const { fields, bytes, stream: { connection, number } } = item;
     const place = { stream: number, item: fields.number("item") };
-    const here: Active = { connection, place, stop: new AbortController() };
+    const here: RequestInWork = { connection, place, stop: new AbortController() };
     active.add(here);
     const { op, header, body } = await answerOf(
       handler,
@@ -84,15 +84,15 @@ export function serveRemote(
   return { stop, ended };
 }
 
-function requestOf(fields: Fields, bytes: Uint8Array, signal: AbortSignal): IncomingRequest {
-  const envelope = fields.optionalObject("envelope") ?? new Fields({});
+function requestOf(fields: HeaderFields, bytes: Uint8Array, signal: AbortSignal): IncomingRequest {
+  const envelope = fields.optionalObject("envelope") ?? new HeaderFields({});
   const incoming = decodeEnvelope(envelope, bytes, fields.number("deadlineMs"));
   return new IncomingRequest(incoming, { attempt: fields.number("attempt"), signal });
 }
 
-interface Said {
+interface ServingAnswer {
   readonly op: "reply" | "fail";
-  readonly header: Header;
+  readonly header: FrameHeader;
   readonly body?: Uint8Array;
 }
 
@@ -100,7 +100,7 @@ async function answerOf(
   handler: RequestHandler,
   request: IncomingRequest,
   runtime: Pick<Runtime, "show">,
-): Promise<Said> {
+): Promise<ServingAnswer> {
   try {
     const value = await handler(request) ?? "";
     const { contentType } = fieldsOf(value, {});

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { agentIdOf } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { HostConnection } from "./connection.ts";
-import { encodeFrame, FrameReader, type Header } from "./frames.ts";
+import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
 import { HostLink } from "./link.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { encodeError } from "./wire_errors.ts";
@@ -13,7 +13,7 @@ const sender = {
   identity: "alice",
   keyUnchanged: true,
 };
-const request: Header = {
+const request: FrameHeader = {
   item: 1,
   envelope: { kind: "request", id: "A".repeat(22), sender, timeMs: 1 },
   attempt: 1,
@@ -31,10 +31,10 @@ const runtime = {
 
 /** A host that answers each operation in turn, and every further call with nothing. */
 function playedHost(
-  answers: Record<string, Header[]>,
+  answers: Record<string, FrameHeader[]>,
   given = runtime,
-): { link: HostLink; heard: Header[] } {
-  const [reader, heard] = [new FrameReader(), [] as Header[]];
+): { link: HostLink; heard: FrameHeader[] } {
+  const [reader, heard] = [new HostFrameReader(), [] as FrameHeader[]];
   const connection = new HostConnection({
     write: (bytes) => {
       for (const { header } of reader.push(bytes)) {

@@ -1,6 +1,6 @@
 /** A stream at the host that is opened again at the next one when its host dies. */
-import type { Answered, HostConnection } from "./connection.ts";
-import type { Header } from "./frames.ts";
+import type { HostAnswer, HostConnection } from "./connection.ts";
+import type { FrameHeader } from "./frames.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { type HostLink, isGone } from "./link.ts";
 
@@ -18,7 +18,7 @@ export interface StreamOptions {
 export class RemoteStream {
   readonly #link: HostLink;
   readonly #op: string;
-  readonly #fields: Header;
+  readonly #fields: FrameHeader;
   readonly #bytes: Uint8Array | undefined;
   readonly #isOnce: boolean;
   #open: Promise<OpenStream> | undefined;
@@ -29,7 +29,7 @@ export class RemoteStream {
   constructor(
     link: HostLink,
     op: string,
-    fields: Header,
+    fields: FrameHeader,
     { bytes, isOnce = false }: StreamOptions = {},
   ) {
     this.#link = link;
@@ -50,7 +50,7 @@ export class RemoteStream {
   }
 
   /** Undefined at the end. With `count` the answer may bring several items. */
-  async next(count = 1): Promise<(Answered & { readonly stream: OpenStream }) | undefined> {
+  async next(count = 1): Promise<(HostAnswer & { readonly stream: OpenStream }) | undefined> {
     while (!this.#ended) {
       let stream: OpenStream | undefined;
       try {
@@ -90,7 +90,7 @@ export class RemoteStream {
   /** `finish`: what was given counts as done with, as the fields say. */
   async end(
     op: "finish" | "end",
-    fields: (open: OpenStream) => Header = () => ({}),
+    fields: (open: OpenStream) => FrameHeader = () => ({}),
   ): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;

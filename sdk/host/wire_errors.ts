@@ -11,14 +11,14 @@ import {
   StaticError,
   type Unreachable,
 } from "../base/errors.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 
 /**
  * Any error that is not ours is sent as `internal`, with its text: the other side is the program's
  * own process, or one of its user.
  */
-export function encodeError(error: unknown): Header {
+export function encodeError(error: unknown): FrameHeader {
   const known = error instanceof StaticError ? error : createError("internal", messageOf(error));
   const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable, members } =
     known;
@@ -39,7 +39,7 @@ export function encodeError(error: unknown): Header {
 }
 
 /** The same error again. A code that this version does not know is treated like `internal`. */
-export function decodeError(fields: Fields): StaticError {
+export function decodeError(fields: HeaderFields): StaticError {
   const [code, message] = [fields.text("code"), fields.text("message")];
   const [retryAfterMs, epoch, atMs] = ["retryAfterMs", "epoch", "atMs"].map((name) =>
     fields.optionalNumber(name)
@@ -66,7 +66,7 @@ export function decodeError(fields: Fields): StaticError {
   return createError(isErrorCode(code) ? code : "internal", message, options);
 }
 
-function unreachableOf(fields: Fields | undefined): Unreachable | undefined {
+function unreachableOf(fields: HeaderFields | undefined): Unreachable | undefined {
   const service = fields?.one("service", ["api", "relay"]);
   return fields === undefined || service === undefined
     ? undefined

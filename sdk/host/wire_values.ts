@@ -12,12 +12,12 @@ import { identityText } from "../base/identity_text.ts";
 import type { KeyAge } from "../channel/upkeep/key_age_state.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import type { Envelope } from "../content/envelope.ts";
-import type { Incoming } from "../content/incoming.ts";
-import { Fields } from "./fields.ts";
-import type { Header } from "./frames.ts";
+import type { IncomingEnvelope } from "../content/incoming.ts";
+import { HeaderFields } from "./fields.ts";
+import type { FrameHeader } from "./frames.ts";
 import { decodeError, encodeError } from "./wire_errors.ts";
 
-export function encodeEnvelope(envelope: Envelope): Header {
+export function encodeEnvelope(envelope: Envelope): FrameHeader {
   const {
     kind,
     id,
@@ -47,8 +47,12 @@ export function encodeEnvelope(envelope: Envelope): Header {
 }
 
 /** Builds an envelope from its fields. */
-export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: number): Incoming {
-  const sender = fields.optionalObject("sender") ?? new Fields({});
+export function decodeEnvelope(
+  fields: HeaderFields,
+  body: Uint8Array,
+  deadlineMs?: number,
+): IncomingEnvelope {
+  const sender = fields.optionalObject("sender") ?? new HeaderFields({});
   const [contentType, replyTo, conversation] = ["contentType", "replyTo", "conversation"].map((
     name,
   ) => fields.optionalText(name));
@@ -82,7 +86,7 @@ export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: nu
   };
 }
 
-interface Named {
+interface NamedAgent {
   readonly agentId: AgentId;
   readonly identity: string;
   readonly identityBytes: Uint8Array;
@@ -92,12 +96,12 @@ interface Named {
  * Bytes that are no text are shown in hexadecimal, which a text may look like too: so they are told
  * apart.
  */
-export function encodeIdentity({ agentId, identity, identityBytes }: Named): Header {
+export function encodeIdentity({ agentId, identity, identityBytes }: NamedAgent): FrameHeader {
   const isText = new TextDecoder().decode(identityBytes) === identity;
   return { agentId, identity, ...(!isText && { identityHex: bytesToHex(identityBytes) }) };
 }
 
-export function decodeIdentity(fields: Fields): Uint8Array {
+export function decodeIdentity(fields: HeaderFields): Uint8Array {
   const hex = fields.optionalText("identityHex");
   return hex === undefined ? new TextEncoder().encode(fields.text("identity")) : hexToBytes(hex);
 }
@@ -106,7 +110,7 @@ function encodeKnown(
   { keyUnchanged, knownAs, attested, badgeExpired, sameAccount }:
     & Pick<ChannelMember, "keyUnchanged">
     & Recognition,
-): Header {
+): FrameHeader {
   return {
     keyUnchanged,
     ...(knownAs !== undefined && { knownAs }),
@@ -116,7 +120,7 @@ function encodeKnown(
   };
 }
 
-function decodeKnown(fields: Fields): Recognition {
+function decodeKnown(fields: HeaderFields): Recognition {
   return {
     knownAs: fields.optionalText("knownAs"),
     attested: decodeAttested(fields.optionalObject("attested")),
@@ -125,7 +129,7 @@ function decodeKnown(fields: Fields): Recognition {
   };
 }
 
-function decodeAttested(fields: Fields | undefined): Attested | undefined {
+function decodeAttested(fields: HeaderFields | undefined): Attested | undefined {
   return fields && {
     domain: fields.text("domain"),
     name: fields.text("name"),
@@ -134,7 +138,7 @@ function decodeAttested(fields: Fields | undefined): Attested | undefined {
   };
 }
 
-export function encodeMember(member: ChannelMember): Header {
+export function encodeMember(member: ChannelMember): FrameHeader {
   const {
     owner,
     guest,
@@ -165,7 +169,7 @@ export function encodeMember(member: ChannelMember): Header {
   };
 }
 
-export function decodeMember(fields: Fields): ChannelMember {
+export function decodeMember(fields: HeaderFields): ChannelMember {
   const identityBytes = decodeIdentity(fields);
   return {
     agentId: parseAgentId(fields.text("agentId")),
@@ -185,11 +189,11 @@ export function decodeMember(fields: Fields): ChannelMember {
   };
 }
 
-export function encodeKeyAge({ agentId, changedAtMs, overdue }: KeyAge): Header {
+export function encodeKeyAge({ agentId, changedAtMs, overdue }: KeyAge): FrameHeader {
   return { agentId, overdue, ...(changedAtMs !== undefined && { changedAtMs }) };
 }
 
-export function decodeKeyAge(fields: Fields): KeyAge {
+export function decodeKeyAge(fields: HeaderFields): KeyAge {
   return {
     agentId: parseAgentId(fields.text("agentId")),
     changedAtMs: fields.optionalNumber("changedAtMs"),
@@ -198,14 +202,14 @@ export function decodeKeyAge(fields: Fields): KeyAge {
 }
 
 /** Events are plain, but for the errors that some carry. */
-export function encodeEvent(event: { readonly type: string }): Header {
+export function encodeEvent(event: { readonly type: string }): FrameHeader {
   // cast: only looked at
   const { error, ...rest } = event as { readonly type: string; readonly error?: unknown };
   return error === undefined ? rest : { ...rest, error: encodeError(error) };
 }
 
 /** An event as it was; its type is the sender's word. */
-export function decodeEvent(event: Fields): Header {
+export function decodeEvent(event: HeaderFields): FrameHeader {
   const error = event.optionalObject("error");
   return { ...event.all, ...(error !== undefined && { error: decodeError(error) }) };
 }

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { agentIdOf, binaryIdFromBytes, type MessageId } from "../../proto/mod.ts";
 import type { ChannelMember } from "../channel/group/member_list.ts";
 import { Envelope } from "../content/envelope.ts";
-import { Fields } from "./fields.ts";
+import { HeaderFields } from "./fields.ts";
 import { decodeEnvelope, decodeMember, encodeEnvelope, encodeMember } from "./wire_values.ts";
 
 const ways = { ack: () => Promise.resolve() };
@@ -43,7 +43,7 @@ const members: readonly ChannelMember[] = [
 Deno.test("a host tells how it recognises members, and senders of messages", () => {
   for (const member of members) {
     const sent = JSON.parse(JSON.stringify(encodeMember(member)));
-    assertEquals(decodeMember(new Fields(sent)), member);
+    assertEquals(decodeMember(new HeaderFields(sent)), member);
     const { knownAs, attested, badgeExpired, sameAccount } = member;
     const envelope = new Envelope({
       kind: "message",
@@ -62,7 +62,7 @@ Deno.test("a host tells how it recognises members, and senders of messages", () 
       body: new Uint8Array(0),
     }, ways);
     const header = JSON.parse(JSON.stringify(encodeEnvelope(envelope)));
-    const decoded = decodeEnvelope(new Fields(header), new Uint8Array(0));
+    const decoded = decodeEnvelope(new HeaderFields(header), new Uint8Array(0));
     assertEquals(new Envelope(decoded, ways).sender, envelope.sender);
   }
 });

@@ -27,9 +27,9 @@ import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
 import { decodeFields, encodeFields, type RecordStore, StoredFields } from "../store/mod.ts";
 import type { InviteOptions, InviteState } from "./invite_state.ts";
-import { type Pass, PassNotes, readable } from "./pass_notes.ts";
+import { type GuestPass, PassNotes, readable } from "./pass_notes.ts";
 
-interface InviteRecord {
+interface KeptInvite {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   readonly secret: Uint8Array;
@@ -41,16 +41,16 @@ interface InviteRecord {
   /** The member whose place the agent takes that joins by it. */
   readonly replaces: AgentId | undefined;
   /** By hashes of the KeyPackages that may come in, in hexadecimal. */
-  readonly admitted: ReadonlyMap<string, Admitted>;
+  readonly admitted: ReadonlyMap<string, InviteAdmission>;
   /** Made for the agent that joins by it; ended with it. */
-  readonly pass: Pass | undefined;
+  readonly pass: GuestPass | undefined;
   /** Agents that join by it come as guests of the channel. */
   readonly guest: boolean;
   /** It is kept until its pass has been revoked. */
   readonly ended: boolean;
 }
 
-interface Admitted {
+interface InviteAdmission {
   /**
    * The channel's epoch when that was decided: a repeated request is not a second use, and is
    * useless once its agent has been a member since then.
@@ -90,8 +90,8 @@ export interface InviteBookDeps {
 }
 
 /** That an invite is for a guest, and the pass that was made for it, if this agent made one. */
-export interface ForGuest {
-  readonly pass: Pass | undefined;
+export interface GuestInvite {
+  readonly pass: GuestPass | undefined;
 }
 
 /** An invite that was just made. */
@@ -104,7 +104,7 @@ const secretBytes = 32;
 const dayMs = 24 * 60 * 60 * 1000;
 const maxExpiryMs = 365 * dayMs;
 
-type JoinRequest = NoticeBody<"DeliverJoinRequest">;
+type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
 
 export class InviteBook {
   readonly #deps: InviteBookDeps;
@@ -116,7 +116,7 @@ export class InviteBook {
   /**
    * Those by which somebody is being let in, as they are on disk; a commit cannot wait for that.
    */
-  readonly #used = new Map<InviteId, InviteRecord>();
+  readonly #used = new Map<InviteId, KeptInvite>();
   /** The passes, also of channels that this agent has left, with which the invites are deleted. */
   readonly #passes: PassNotes;
 
@@ -133,7 +133,7 @@ export class InviteBook {
   async create(
     channel: { readonly channelId: ChannelId; readonly name: ChannelName },
     options: InviteOptions,
-    forGuest?: ForGuest,
+    forGuest?: GuestInvite,
   ): Promise<MadeInvite> {
     const { pass } = forGuest ?? {};
     const guest = forGuest !== undefined;
@@ -204,9 +204,12 @@ export class InviteBook {
    * invite. Returns, in the order of the requests, the epochs in which they were first admitted, or
    * why they are not.
    */
-  admit(requests: readonly JoinRequest[], scene: InviteScene): Promise<(number | StaticError)[]> {
+  admit(
+    requests: readonly DeliveredJoinRequest[],
+    scene: InviteScene,
+  ): Promise<(number | StaticError)[]> {
     return this.#changes.run(async () => {
-      const invites = new Map<InviteId, InviteRecord>();
+      const invites = new Map<InviteId, KeptInvite>();
       const changed = new Set<InviteId>();
       const verdicts: (number | StaticError)[] = [];
       for (const request of requests) {
@@ -242,8 +245,8 @@ export class InviteBook {
 
   /** New: it may come in, and that is not noted yet. */
   #judge(
-    request: JoinRequest,
-    invite: InviteRecord | undefined,
+    request: DeliveredJoinRequest,
+    invite: KeptInvite | undefined,
     scene: InviteScene,
   ): number | StaticError | "new" {
     if (invite === undefined || invite.ended) return inviteEnded({ ended: true });
@@ -267,7 +270,7 @@ export class InviteBook {
    * again for every commit.
    */
   whyEnded(
-    { inviteId }: Pick<JoinRequest, "inviteId">,
+    { inviteId }: Pick<DeliveredJoinRequest, "inviteId">,
     scene: InviteScene,
   ): StaticError | undefined {
     const invite = this.#used.get(inviteId);
@@ -276,14 +279,14 @@ export class InviteBook {
 
   /** The invite by which an agent is being let in, as long as its request is not settled. */
   inviteOf(channelId: ChannelId, agentId: AgentId): InviteId | undefined {
-    const isIt = ([, invite]: [InviteId, InviteRecord]): boolean =>
+    const isIt = ([, invite]: [InviteId, KeptInvite]): boolean =>
       invite.channelId === channelId &&
       [...invite.admitted.values()].some((admitted) => admitted.agentId === agentId);
     return [...this.#used].find(isIt)?.[0];
   }
 
   /** Its request is answered, refused, or judged anew later. */
-  settled({ inviteId }: Pick<JoinRequest, "inviteId">): void {
+  settled({ inviteId }: Pick<DeliveredJoinRequest, "inviteId">): void {
     this.#used.delete(inviteId);
   }
 
@@ -291,8 +294,8 @@ export class InviteBook {
    * Returns the notes about these requests, in their order, or why one is not genuine: nothing else
    * of it is looked at then.
    */
-  async notesOn(requests: readonly JoinRequest[]): Promise<(RequestNote | StaticError)[]> {
-    const invites = new Map<InviteId, InviteRecord | undefined>();
+  async notesOn(requests: readonly DeliveredJoinRequest[]): Promise<(RequestNote | StaticError)[]> {
+    const invites = new Map<InviteId, KeptInvite | undefined>();
     const notes: (RequestNote | StaticError)[] = [];
     for (const request of requests) {
       const { channelId, inviteId } = request;
@@ -309,7 +312,10 @@ export class InviteBook {
   }
 
   /** Whether it was made with the invite's secret, for this very KeyPackage. */
-  #isGenuine({ channelId, keyPackage, mac }: JoinRequest, { name, secret }: InviteRecord): boolean {
+  #isGenuine(
+    { channelId, keyPackage, mac }: DeliveredJoinRequest,
+    { name, secret }: KeptInvite,
+  ): boolean {
     const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
     return equalBytes(expected, mac);
   }
@@ -349,7 +355,7 @@ export class InviteBook {
   }
 
   /** Kept when its pass cannot be revoked now. */
-  async #drop({ id, channelId, pass }: InviteRecord & { readonly id: InviteId }): Promise<void> {
+  async #drop({ id, channelId, pass }: KeptInvite & { readonly id: InviteId }): Promise<void> {
     if (pass !== undefined) {
       const note = { channelId, inviteId: id, state: "open" } as const;
       await this.#passes.note(pass, note);
@@ -359,7 +365,7 @@ export class InviteBook {
     await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), id));
   }
 
-  async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: InviteId })[]> {
+  async #all(channelId: ChannelId): Promise<(KeptInvite & { readonly id: InviteId })[]> {
     const records = await this.#deps.store.list(invitesKind(channelId));
     return readable(
       records,
@@ -368,17 +374,17 @@ export class InviteBook {
   }
 
   /** By either clock; both are given `graceMs` more. */
-  #isOver({ expiresAtMs, expiresHereAtMs }: InviteRecord, graceMs = 0): boolean {
+  #isOver({ expiresAtMs, expiresHereAtMs }: KeptInvite, graceMs = 0): boolean {
     const { relayNowMs, runtime } = this.#deps;
     return relayNowMs() > expiresAtMs + graceMs || runtime.nowMs() > expiresHereAtMs + graceMs;
   }
 
-  async #get(channelId: ChannelId, inviteId: InviteId): Promise<InviteRecord | undefined> {
+  async #get(channelId: ChannelId, inviteId: InviteId): Promise<KeptInvite | undefined> {
     const record = await this.#deps.store.get(invitesKind(channelId), inviteId);
     return record === undefined ? undefined : decode(channelId, record);
   }
 
-  async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
+  async #put(inviteId: InviteId, invite: KeptInvite): Promise<void> {
     const {
       channelId,
       name,
@@ -410,7 +416,7 @@ export class InviteBook {
   }
 }
 
-function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
+function decode(channelId: ChannelId, record: Uint8Array): KeptInvite {
   const fields = decodeFields(record, "invites");
   const replaces = fields.optionalText(8);
   return {
@@ -428,21 +434,21 @@ function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
   };
 }
 
-function admittedOf(row: StoredFields): Admitted {
+function admittedOf(row: StoredFields): InviteAdmission {
   return { epoch: row.number(1), agentId: parseAgentId(row.text(2)) };
 }
 
-function passOf(fields: StoredFields): Pass {
+function passOf(fields: StoredFields): GuestPass {
   return { id: fields.text(0), expiresAtMs: fields.number(1) };
 }
 
 /** Whether it was revoked, or somebody that came in by it was removed against its will. */
-function hasEnded({ admitted, ended }: InviteRecord, scene: InviteScene): boolean {
+function hasEnded({ admitted, ended }: KeptInvite, scene: InviteScene): boolean {
   return ended ||
     [...admitted.values()].some(({ agentId, epoch }) => scene.wasExpelledSince(agentId, epoch));
 }
 
-function inviteEnded({ ended }: Pick<InviteRecord, "ended">): StaticError {
+function inviteEnded({ ended }: Pick<KeptInvite, "ended">): StaticError {
   const text = ended
     ? "The invite is not known or was revoked; ask for a new one"
     : "The invite is over: an agent that came in by it was removed from the channel; ask for a new one";
@@ -457,7 +463,7 @@ function notMadeWithInvite(): StaticError {
 /** With what was not given. Throws `StaticError` or `WireError`. */
 export function checkInviteOptions(
   { expiresInMs = dayMs, uses = 1, replaces }: InviteOptions,
-): Pick<InviteRecord, "uses" | "replaces"> & { readonly expiresInMs: number } {
+): Pick<KeptInvite, "uses" | "replaces"> & { readonly expiresInMs: number } {
   if (!Number.isInteger(uses) || uses < 1 || uses > limits.inviteUses) {
     throw createError(
       "invalid_request",
@@ -482,6 +488,6 @@ export function checkInviteOptions(
   };
 }
 
-function hashOf({ keyPackage }: JoinRequest): string {
+function hashOf({ keyPackage }: DeliveredJoinRequest): string {
   return bytesToHex(sha256(keyPackage));
 }

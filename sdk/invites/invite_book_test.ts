@@ -17,7 +17,7 @@ import { StaticError } from "../base/errors.ts";
 import { invitesKind } from "../channel/channel_kinds.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook, type InviteScene, type MadeInvite } from "./invite_book.ts";
-import type { Pass } from "./pass_notes.ts";
+import type { GuestPass } from "./pass_notes.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 const name = parseChannelName("acme/ops/deploy");
@@ -203,7 +203,7 @@ Deno.test("a guest's pass ends with its invite, or with its removal, as soon as 
   const bench = await createBench();
   const { book, requestWith, scene, revoked } = bench;
   const dayMs = 86_400_000;
-  const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
+  const pass = (id: string): GuestPass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
   const unused = await book.create({ channelId, name }, {}, { pass: pass("unused") });
   const used = await book.create({ channelId, name }, {}, { pass: pass("used") });
   const withdrawn = await book.create({ channelId, name }, {}, { pass: pass("withdrawn") });
@@ -231,7 +231,7 @@ Deno.test("a record that cannot be read keeps no other pass from being revoked, 
   const bench = await createBench();
   const { book, store, scene, revoked } = bench;
   const dayMs = 86_400_000;
-  const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
+  const pass = (id: string): GuestPass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
   const made: string[] = [];
   for (const id of ["left", "left too", "odd", "unused"]) {
     made.push(

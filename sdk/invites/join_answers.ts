@@ -9,18 +9,18 @@ import type { Agent } from "../channel/agent.ts";
 import { judgeApplicant, readApplicant } from "../channel/commits/adding.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/group/membership.ts";
-import type { Admitted, Applicant } from "../channel/commits/plan.ts";
+import type { AdmittedRequest, Applicant } from "../channel/commits/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
 import type { InviteBook, RequestNote } from "./invite_book.ts";
 
-type JoinRequest = NoticeBody<"DeliverJoinRequest">;
+type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
 
-interface Judged {
-  readonly request: JoinRequest;
+interface JudgedJoinRequest {
+  readonly request: DeliveredJoinRequest;
   /** Entered: it is a member already. */
-  readonly verdict: Admitted | StaticError | "entered";
+  readonly verdict: AdmittedRequest | StaticError | "entered";
 }
 
 const retryMs = 2000;
@@ -36,7 +36,7 @@ const maxErrorText = 1000;
 export class JoinAnswers {
   readonly #agent: Agent;
   readonly #book: InviteBook;
-  readonly #waiting = new Map<ChannelId, Map<JoinRequestId, JoinRequest>>();
+  readonly #waiting = new Map<ChannelId, Map<JoinRequestId, DeliveredJoinRequest>>();
   readonly #busy = new Set<ChannelId>();
   readonly #timers = new Set<() => void>();
   #stopped = false;
@@ -46,9 +46,10 @@ export class JoinAnswers {
     this.#book = book;
   }
 
-  request(request: JoinRequest): void {
+  request(request: DeliveredJoinRequest): void {
     if (this.#waitingInAll() >= maxWaiting) return;
-    const waiting = this.#waiting.get(request.channelId) ?? new Map<JoinRequestId, JoinRequest>();
+    const waiting = this.#waiting.get(request.channelId) ??
+      new Map<JoinRequestId, DeliveredJoinRequest>();
     this.#waiting.set(request.channelId, waiting.set(request.requestId, request));
     this.#run(request.channelId);
   }
@@ -91,7 +92,7 @@ export class JoinAnswers {
     const channel = await this.#agent.find(channelId);
     const inTime = requests.filter(({ expiresAtMs }) => expiresAtMs >= this.#agent.relayNowMs);
     this.#settle(requests.filter((request) => !inTime.includes(request)));
-    const admitted: Admitted[] = [];
+    const admitted: AdmittedRequest[] = [];
     for (const { request, verdict } of await this.#judge(inTime, channel)) {
       if (verdict instanceof StaticError) await this.#reject(request, verdict, channel);
       else if (verdict === "entered") this.#settle([request]);
@@ -105,9 +106,9 @@ export class JoinAnswers {
   }
 
   async #judge(
-    requests: readonly JoinRequest[],
+    requests: readonly DeliveredJoinRequest[],
     channel: ChannelRunner | undefined,
-  ): Promise<readonly Judged[]> {
+  ): Promise<readonly JudgedJoinRequest[]> {
     if (channel === undefined) return requests.map((request) => ({ request, verdict: notHere() }));
     try {
       const { membership } = channel.rooms;
@@ -124,7 +125,7 @@ export class JoinAnswers {
       );
       const wanted = withoutConflicts(applying);
       const epochs = await this.#book.admit(wanted.map(({ request }) => request), membership);
-      const admitted = wanted.map(({ request, verdict: applicant }, i): Judged => {
+      const admitted = wanted.map(({ request, verdict: applicant }, i): JudgedJoinRequest => {
         const epoch = epochs[i] ?? notHere();
         return {
           request,
@@ -143,7 +144,7 @@ export class JoinAnswers {
   }
 
   #look(
-    request: JoinRequest,
+    request: DeliveredJoinRequest,
     membership: Membership,
     { admittedIn, replaces, guest }: RequestNote,
   ): Applicant | StaticError | "entered" {
@@ -171,7 +172,7 @@ export class JoinAnswers {
     }
   }
 
-  async #admit(channel: ChannelRunner, admitted: readonly Admitted[]): Promise<void> {
+  async #admit(channel: ChannelRunner, admitted: readonly AdmittedRequest[]): Promise<void> {
     const { membership, commits } = channel.rooms;
     try {
       await commits.commit({ is: "admit", admitted, invites: this.#book });
@@ -194,14 +195,14 @@ export class JoinAnswers {
   }
 
   /** Those who asked are members, or their time is over. */
-  #settle(requests: readonly JoinRequest[]): void {
+  #settle(requests: readonly DeliveredJoinRequest[]): void {
     for (const { channelId, requestId } of requests) {
       this.#waiting.get(channelId)?.delete(requestId);
     }
   }
 
   async #rejectAll(
-    admitted: readonly Admitted[],
+    admitted: readonly AdmittedRequest[],
     error: StaticError,
     channel: ChannelRunner,
   ): Promise<void> {
@@ -209,7 +210,7 @@ export class JoinAnswers {
   }
 
   async #reject(
-    request: JoinRequest,
+    request: DeliveredJoinRequest,
     error: StaticError,
     channel: ChannelRunner | undefined,
   ): Promise<void> {

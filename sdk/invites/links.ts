@@ -7,7 +7,7 @@ import { createError } from "../base/errors.ts";
 import type { AgentService } from "../session/service.ts";
 import { checkInviteOptions, type InviteBook } from "./invite_book.ts";
 import type { InviteOptions } from "./invite_state.ts";
-import type { Pass } from "./pass_notes.ts";
+import type { GuestPass } from "./pass_notes.ts";
 
 /** The rights that a link gives to its holder, and its form. */
 export interface LinkOptions extends InviteOptions {
@@ -83,7 +83,7 @@ export async function createLink(
     expiresAtMs,
     messages: wanted.messages,
   });
-  const pass: Pass | undefined = made && { id: made.id, expiresAtMs };
+  const pass: GuestPass | undefined = made && { id: made.id, expiresAtMs };
   try {
     const invited = await book.create(channel, options, given && { pass });
     const key = made?.apiKey ?? given?.pass;

@@ -4,10 +4,10 @@
  */
 import { type ChannelId, type InviteId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
-import { decodeFields, encodeFields, type RecordStore, type StoredRecord } from "../store/mod.ts";
+import { decodeFields, encodeFields, type LoadedRecord, type RecordStore } from "../store/mod.ts";
 
 /** A guest pass: an API key that is good for one channel. */
-export interface Pass {
+export interface GuestPass {
   readonly id: string;
   readonly expiresAtMs: number;
 }
@@ -54,7 +54,10 @@ export class PassNotes {
     this.#deps = deps;
   }
 
-  async note({ id, expiresAtMs }: Pass, { channelId, inviteId, state }: PassNote): Promise<void> {
+  async note(
+    { id, expiresAtMs }: GuestPass,
+    { channelId, inviteId, state }: PassNote,
+  ): Promise<void> {
     await this.#deps.store.put(
       kind,
       id,
@@ -63,12 +66,12 @@ export class PassNotes {
   }
 
   /** A note that cannot be read is left as it is: its pass may be in use, and expires. */
-  async list(): Promise<(Pass & PassNote)[]> {
+  async list(): Promise<(GuestPass & PassNote)[]> {
     return readable(await this.#deps.store.list(kind), decode);
   }
 
   /** Undefined also when it cannot be read. */
-  async get(id: string): Promise<Pass & PassNote | undefined> {
+  async get(id: string): Promise<GuestPass & PassNote | undefined> {
     const value = await this.#deps.store.get(kind, id);
     return value === undefined ? undefined : readable([{ id, value }], decode)[0];
   }
@@ -77,7 +80,7 @@ export class PassNotes {
    * Revokes it, unless it is in use. Returns false when it is kept: in use, or the API cannot be
    * asked now.
    */
-  async end({ id, expiresAtMs, state }: Pass & Pick<PassNote, "state">): Promise<boolean> {
+  async end({ id, expiresAtMs, state }: GuestPass & Pick<PassNote, "state">): Promise<boolean> {
     if (expiresAtMs > this.#deps.runtime.nowMs()) {
       if (state === "in use") return false;
       try {
@@ -91,7 +94,7 @@ export class PassNotes {
   }
 }
 
-function decode({ id, value }: StoredRecord): Pass & PassNote {
+function decode({ id, value }: LoadedRecord): GuestPass & PassNote {
   const fields = decodeFields(value, kind);
   return {
     id,

@@ -25,7 +25,7 @@ import { admissionsExtension, type MemberCredential } from "./leaf.ts";
 import { type Extension, extensionTypeToNumber } from "./ts_mls.ts";
 
 /** How this agent came in. It stays the same until the agent comes back, or joins again. */
-export interface Entry {
+export interface MembershipEntry {
   /** The random name of its membership, which stays the same when it comes back. */
   readonly membership: Uint8Array;
   /** Oldest first; none when it made the channel. */
@@ -35,13 +35,13 @@ export interface Entry {
 export function createEntry(
   admissions: readonly Admission[],
   randomBytes: (length: number) => Uint8Array,
-): Entry {
+): MembershipEntry {
   return { membership: randomBytes(membershipNameBytes), admissions };
 }
 
 /** The extension of a Welcome that lets these agents in by a commit of ours. */
 export function showAdmissions(
-  { membership, admissions }: Entry,
+  { membership, admissions }: MembershipEntry,
   { channelId, epoch, added }: {
     readonly channelId: ChannelId;
     readonly epoch: number;
@@ -72,7 +72,7 @@ export function readAdmissions(extensions: readonly Extension[]): ShownAdmission
 }
 
 /** The maker of a Welcome, and what the Welcome shows. */
-export interface Shown {
+export interface ShownWelcome {
   readonly maker: MemberCredential;
   /** The one that the Welcome leads into. */
   readonly epoch: number;
@@ -85,7 +85,7 @@ export interface Shown {
  */
 export function admissionsOf(
   self: AgentId,
-  { maker, epoch, admissions }: Shown,
+  { maker, epoch, admissions }: ShownWelcome,
 ): readonly Admission[] {
   const admitted = admissions?.added.find(({ agentId }) => agentId === self);
   // Nobody is let in by the first epoch of a group.
@@ -109,7 +109,7 @@ function copied(admissions: readonly Admission[]): readonly Admission[] {
 /** The knowledge of a member that comes back. */
 export interface KnownMembers {
   readonly self: AgentId;
-  readonly entry: Entry;
+  readonly entry: MembershipEntry;
   /** In its present epoch, itself among them. */
   readonly members: readonly AgentId[];
   /** Of them: they let nobody in. */
@@ -128,7 +128,7 @@ export interface KnownMembers {
  * which it came back now. Those of returns in between add nothing, since it was a member all the
  * time.
  */
-export function entryOfReturn({ self, entry }: KnownMembers, shown: Shown): Entry {
+export function entryOfReturn({ self, entry }: KnownMembers, shown: ShownWelcome): MembershipEntry {
   const admissions = admissionsOf(self, shown);
   if (admissions.length === 0) return entry;
   const first = entry.admissions.findIndex(({ agentId }) => agentId === self);

@@ -14,7 +14,7 @@ import {
   limits,
   sameIssuers,
 } from "../../proto/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import {
   type BadgeChoice,
   type BadgePlace,
@@ -125,7 +125,7 @@ function* checkPlaces(
   leaves: Iterable<BadgedLeaf>,
   issuers: Issuers,
   signatures: Pick<Signatures, "verifyHandshakes">,
-): Parts<void> {
+): InterruptibleWork<void> {
   const badges: Badge[] = [];
   for (const leaf of leaves) {
     const judged = judgeForm(leaf, issuers);
@@ -165,7 +165,7 @@ export function whyNotNew(
 export function* checkMembersBadges(
   { tree, context }: Pick<Epoch, "tree" | "context">,
   signatures: Signatures,
-): Parts<void> {
+): InterruptibleWork<void> {
   const issuers = requiredIssuers(context.extensions);
   if (issuers === undefined) return;
   yield* checkPlaces(Array.from(tree.leaves(), ([, leaf]) => leaf), issuers, signatures);
@@ -186,7 +186,10 @@ export interface BadgedCommit {
  * Those that were judged before by the same issuers are not judged again. Throws `MlsFault` or
  * `WireError`.
  */
-export function* checkCommitBadges(commit: BadgedCommit, signatures: Signatures): Parts<void> {
+export function* checkCommitBadges(
+  commit: BadgedCommit,
+  signatures: Signatures,
+): InterruptibleWork<void> {
   const { before, effects: { extensions } } = commit;
   const issuers = requiredIssuers(extensions);
   if (issuers === undefined) return;
@@ -234,7 +237,7 @@ function stayingOf({ before, effects, pathLeaf }: BadgedCommit): BadgedLeaf[] {
 }
 
 /** Somebody that a commit of ours would let in. */
-export interface Asking {
+export interface BadgeApplicant {
   readonly keyPackage: KeyPackage;
   /** By its own signed word: as the member that it is. */
   readonly isReturning: boolean;
@@ -245,7 +248,7 @@ export interface Asking {
  * that comes anew: members that follow the commit judge none.
  */
 export function whyShut(
-  { keyPackage: { leafNode: node }, isReturning }: Asking,
+  { keyPackage: { leafNode: node }, isReturning }: BadgeApplicant,
   { tree, context }: Pick<Epoch, "tree" | "context">,
   { signatures, clocksMs }: {
     readonly signatures: Signatures;

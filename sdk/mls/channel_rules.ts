@@ -30,13 +30,13 @@ import { leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
 /** The lists that a commit's sender declared to the relay, and signed. */
-export interface Declared extends Pick<CommitSummary, "added" | "removed" | "owners"> {
+export interface DeclaredChange extends Pick<CommitSummary, "added" | "removed" | "owners"> {
   /** Of the epoch that it begins. */
   readonly nextState: Uint8Array;
 }
 
 /** The rules for one commit. They answer why it must not be followed, or undefined. */
-export function createRules(declared: Declared, signatures: Signatures): CommitRules {
+export function createRules(declared: DeclaredChange, signatures: Signatures): CommitRules {
   return (commit) => {
     try {
       checkProposals(commit);
@@ -74,7 +74,7 @@ function checkProposals({ proposals }: ProposedCommit): void {
 /** A member that the commit removes does not know the state after it. */
 function checkDeclared(
   { summary: { added, removed, owners }, next }: ProposedCommit,
-  declared: Declared,
+  declared: DeclaredChange,
 ): void {
   if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
     throw new MlsFault("The commit adds or removes others than its sender declared to the relay");

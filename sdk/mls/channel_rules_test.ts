@@ -12,7 +12,7 @@ import {
 import { inCampaign } from "../../tests/support/campaign.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
-import { createRules, type Declared } from "./channel_rules.ts";
+import { createRules, type DeclaredChange } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./testing/portable_signatures.ts";
 import { stateOf } from "./epoch.ts";
@@ -36,7 +36,7 @@ async function createMembers(seed = 2): Promise<Members> {
   return { world, owner, bob, carol, dave };
 }
 
-type Lists = Pick<Declared, "added" | "removed" | "owners"> & Partial<Declared>;
+type Lists = Pick<DeclaredChange, "added" | "removed" | "owners"> & Partial<DeclaredChange>;
 
 /** Another member's verdict on a commit: undefined if it would follow. The member does not move. */
 async function verdict(

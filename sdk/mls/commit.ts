@@ -4,7 +4,7 @@
  * nothing.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import { hashBytes } from "./crypto/suite.ts";
@@ -78,7 +78,7 @@ export function* createCommit(
   epoch: Epoch,
   input: CommitInput,
   deps: GroupDeps,
-): Parts<CreatedCommit> {
+): InterruptibleWork<CreatedCommit> {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const applied = yield* applyProposals(
@@ -103,7 +103,7 @@ export function* commitWith(
   input: CommitInput,
   { applied, path }: PlannedCommit,
   deps: GroupDeps,
-): Parts<CreatedCommit> {
+): InterruptibleWork<CreatedCommit> {
   const { proposals, identity } = input;
   const committer = epoch.ownLeaf;
   const commit: Commit = {
@@ -155,7 +155,7 @@ export function pathOf(
   applied: AppliedProposals,
   identity: MlsIdentity,
   deps: GroupDeps,
-): Parts<CreatedPath> {
+): InterruptibleWork<CreatedPath> {
   const current = epoch.tree.leaf(epoch.ownLeaf);
   if (current === undefined) throw new MlsFault("We are not in this group");
   const { groupId } = epoch.context;
@@ -206,7 +206,7 @@ export function* processCommit(
   epoch: Epoch,
   verified: VerifiedCommit,
   deps: GroupDeps,
-): Parts<ProcessedCommit> {
+): InterruptibleWork<ProcessedCommit> {
   const { sender, commit } = verified;
   const proposals = commit.proposals.map((entry): ProposalFrom => {
     if (entry.proposalOrRefType === "proposal") return { proposal: entry.proposal, sender };
@@ -245,7 +245,7 @@ function* followPath(
   { sender, commit: { path }, verifiedParts }: VerifiedCommit,
   applied: AppliedProposals,
   deps: GroupDeps,
-): Parts<{ tree: RatchetTree; opened?: ReturnType<typeof openPath> }> {
+): InterruptibleWork<{ tree: RatchetTree; opened?: ReturnType<typeof openPath> }> {
   if (path === undefined) return { tree: applied.tree };
   const { leafNode } = path;
   checkLeaf(leafNode, {
@@ -290,7 +290,7 @@ function* beginEpoch(
   epoch: Epoch,
   applied: AppliedProposals,
   input: EpochInput,
-): Parts<BegunEpoch> {
+): InterruptibleWork<BegunEpoch> {
   const { tree } = input;
   const confirmed = confirmedTranscriptHash(epoch.interimTranscriptHash, input.transcript);
   const context = nextContext(epoch.context, {

@@ -7,7 +7,7 @@
 import type { KeyAndNonce, LeafRatchets } from "./secret_tree.ts";
 
 /** A message that was read and not yet consumed. */
-export interface Receipt {
+export interface ConsumptionReceipt {
   /** Grows with every message received. */
   readonly order: number;
   readonly epoch: bigint;
@@ -27,25 +27,25 @@ export const maxOpenKeys = 256;
 
 export class Consumption {
   /** In the order in which they were received. */
-  readonly #open = new Map<string, Map<number, Receipt>>();
+  readonly #open = new Map<string, Map<number, ConsumptionReceipt>>();
   /** The latest that was consumed. */
-  readonly #latest = new Map<string, Receipt>();
+  readonly #latest = new Map<string, ConsumptionReceipt>();
 
-  received(chain: string, receipt: Receipt): void {
-    const open = this.#open.get(chain) ?? new Map<number, Receipt>();
+  received(chain: string, receipt: ConsumptionReceipt): void {
+    const open = this.#open.get(chain) ?? new Map<number, ConsumptionReceipt>();
     this.#open.set(chain, open.set(receipt.order, receipt));
   }
 
   /**
    * Returns the state of the chain to write; undefined when there is nothing to write, now or ever.
    */
-  consume(chain: string, receipt: Receipt): LeafRatchets | undefined {
+  consume(chain: string, receipt: ConsumptionReceipt): LeafRatchets | undefined {
     const open = this.#open.get(chain);
     if (open === undefined || !open.delete(receipt.order)) return undefined;
     const before = this.#latest.get(chain);
     const latest = before !== undefined && before.order > receipt.order ? before : receipt;
     this.#latest.set(chain, latest);
-    const earlier: Receipt[] = [];
+    const earlier: ConsumptionReceipt[] = [];
     for (const each of open.values()) {
       if (each.order > latest.order) break;
       earlier.push(each);
@@ -62,7 +62,7 @@ export class Consumption {
 
 function withKeysOf(
   { handshake, application }: LeafRatchets,
-  open: readonly Receipt[],
+  open: readonly ConsumptionReceipt[],
 ): LeafRatchets {
   const keys = [
     ...application.skipped,

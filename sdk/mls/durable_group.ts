@@ -3,20 +3,27 @@
  * this waits until it is. Nothing is sent before what makes it safe to send is written.
  */
 import type { ChannelId } from "../../proto/mod.ts";
-import type { RecordChange, RecordStore, StoredRecord } from "../store/mod.ts";
+import type { LoadedRecord, RecordChange, RecordStore } from "../store/mod.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
-import type { Receipt } from "./consumption.ts";
-import type { Change, Group, MemberDeps, PreparedCommit, Sealed, SealingRoom } from "./group.ts";
+import type { ConsumptionReceipt } from "./consumption.ts";
+import type {
+  Change,
+  Group,
+  MemberDeps,
+  PreparedCommit,
+  ReadyMessage,
+  SealingRoom,
+} from "./group.ts";
 import { perform } from "./job.ts";
 import type { CommitSummary } from "./members.ts";
-import type { CommitRules, Outcome, Preview } from "./receive.ts";
+import type { CommitRules, Preview, ReceiveOutcome } from "./receive.ts";
 import {
   type LoadedRecords,
-  type Received,
+  type ReceivedOutcome,
   RecordedGroup,
+  type RecordedStep,
   type RecordLimits,
-  type Step,
 } from "./recorded_group.ts";
 import { decodeEpoch, type FoundingCandidate } from "./state_codec.ts";
 import { epochId, kindOf } from "./stored_group.ts";
@@ -25,15 +32,15 @@ import { epochId, kindOf } from "./stored_group.ts";
  * The part of the encrypted store that a group needs. The store's own limit holds where none is
  * given.
  */
-export interface Records extends RecordLimits {
+export interface GroupRecords extends RecordLimits {
   batch(changes: readonly RecordChange[]): Promise<void>;
-  list(kind: string): Promise<readonly StoredRecord[]>;
+  list(kind: string): Promise<readonly LoadedRecord[]>;
 }
 
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
 
-export interface Sealing extends SealingRoom {
+export interface SealingOptions extends SealingRoom {
   /** Things that are reserved in one write with keys. */
   readonly reserving?: {
     /** There are keys, and what goes with them is used up. */
@@ -43,11 +50,11 @@ export interface Sealing extends SealingRoom {
 }
 
 /** Returns the changes to write together with a commit; called when the group has advanced. */
-export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
+export type ChangesWithCommit = (summary: CommitSummary) => readonly RecordChange[];
 
-const nothing: Alongside = () => [];
+const nothing: ChangesWithCommit = () => [];
 
-export type { Receipt, Received };
+export type { ConsumptionReceipt, ReceivedOutcome };
 export { maxPastEpochs, reservedGenerations } from "./recorded_group.ts";
 
 export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" | "foundings"> {
@@ -56,7 +63,7 @@ export interface LoadedGroup extends Pick<LoadedRecords, "candidate" | "given" |
 
 export class DurableGroup {
   readonly #recorded: RecordedGroup;
-  readonly #records: Records;
+  readonly #records: GroupRecords;
   /**
    * Why this object must not be used any more: what it holds in memory is not what lies on disk.
    */
@@ -64,7 +71,7 @@ export class DurableGroup {
   #isRetired = false;
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(recorded: RecordedGroup, records: Records) {
+  private constructor(recorded: RecordedGroup, records: GroupRecords) {
     this.#recorded = recorded;
     this.#records = records;
   }
@@ -75,7 +82,7 @@ export class DurableGroup {
    */
   static async save(
     group: Group,
-    records: Records,
+    records: GroupRecords,
     alongside: readonly RecordChange[] = [],
     foundings: readonly string[] = [],
   ): Promise<DurableGroup> {
@@ -104,7 +111,7 @@ export class DurableGroup {
    */
   static async load(
     channelId: ChannelId,
-    records: Records,
+    records: GroupRecords,
     deps: MemberDeps,
   ): Promise<LoadedGroup | undefined> {
     return DurableGroup.restore(await records.list(kindOf(channelId)), records, deps);
@@ -112,8 +119,8 @@ export class DurableGroup {
 
   /** Of the records of its kind. */
   static restore(
-    stored: readonly StoredRecord[],
-    records: Records,
+    stored: readonly LoadedRecord[],
+    records: GroupRecords,
     deps: MemberDeps,
   ): LoadedGroup | undefined {
     const loaded = RecordedGroup.load(stored, records, deps);
@@ -139,8 +146,8 @@ export class DurableGroup {
   seal(
     payload: Uint8Array,
     authenticate: Uint8Array | ((keyNumber: number) => Uint8Array),
-    { reserving, ...room }: Sealing = {},
-  ): Promise<Sealed> {
+    { reserving, ...room }: SealingOptions = {},
+  ): Promise<ReadyMessage> {
     return this.#exclusive(async () => {
       if (this.#recorded.needsKeys || reserving?.isNeeded() === true) {
         await this.#write(() => [...this.#recorded.reserve(), ...reserving?.changes() ?? []]);
@@ -159,8 +166,8 @@ export class DurableGroup {
   receive(
     message: Uint8Array,
     rules: CommitRules,
-    alongside: Alongside = nothing,
-  ): Promise<Received> {
+    alongside: ChangesWithCommit = nothing,
+  ): Promise<ReceivedOutcome> {
     return this.#exclusive(async () => {
       const step = await perform(this.#recorded.beginReceive(message, rules), this.group.carryOut);
       this.#checkNotEnded();
@@ -174,14 +181,14 @@ export class DurableGroup {
    * Opens a message before its turn. No key is used up and nothing is written: it can be received
    * later.
    */
-  preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
+  preview(message: Uint8Array, preview: Preview): Promise<ReceiveOutcome | undefined> {
     return this.#exclusive(async () =>
       await perform(this.#recorded.beginPreview(message, preview))
     );
   }
 
   /** See `RecordedGroup`. Nothing for one that must not be used any more. */
-  consume(receipt: Receipt): RecordChange[] {
+  consume(receipt: ConsumptionReceipt): RecordChange[] {
     return this.#ended === undefined ? this.#recorded.consume(receipt) : [];
   }
 
@@ -218,7 +225,7 @@ export class DurableGroup {
   }
 
   /** The relay took our commit. Resolves with false when the group has left its epoch meanwhile. */
-  accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<boolean> {
+  accept(prepared: PreparedCommit, alongside: ChangesWithCommit = nothing): Promise<boolean> {
     return this.#inEpochOf(prepared, () => {
       const step = this.#recorded.accept(prepared);
       return this.#keep(step, () => alongside(prepared.summary));
@@ -332,7 +339,7 @@ export class DurableGroup {
 
   /** `alongside` goes into the same write. */
   async #keep(
-    { write, over }: Step<unknown>,
+    { write, over }: RecordedStep<unknown>,
     alongside: () => readonly RecordChange[] = () => [],
   ): Promise<void> {
     await this.#write(() => [...write, ...alongside()]);

@@ -3,7 +3,12 @@ import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { createMemoryDisk, openMemory, type RecordChange, RecordStore } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { DurableGroup, type Receipt, type Records, reservedGenerations } from "./durable_group.ts";
+import {
+  type ConsumptionReceipt,
+  DurableGroup,
+  type GroupRecords,
+  reservedGenerations,
+} from "./durable_group.ts";
 import { decodeSealedMessage, openSenderData } from "./framing.ts";
 import { Group } from "./group.ts";
 import { aeadOf } from "./crypto/suite.ts";
@@ -27,11 +32,11 @@ async function createStore(): Promise<RecordStore> {
 
 /** A store whose next write fails when asked to. */
 async function createFailingStore(): Promise<
-  { records: Records; store: RecordStore; fail: () => void }
+  { records: GroupRecords; store: RecordStore; fail: () => void }
 > {
   const store = await createStore();
   let failing = false;
-  const records: Records = {
+  const records: GroupRecords = {
     list: (kind) => store.list(kind),
     batch: (changes) => failing ? Promise.reject(new Error("disk full")) : store.batch(changes),
   };
@@ -102,7 +107,7 @@ Deno.test("what goes with a membership or a commit is on disk with it, or neithe
   });
   const { records, store, fail } = await createFailingStore();
   const written: string[][] = [];
-  const logging: Records = {
+  const logging: GroupRecords = {
     list: records.list,
     batch: (changes) => {
       written.push(changes.map(({ type, id }) => `${type} ${id}`));
@@ -255,7 +260,7 @@ Deno.test("messages are consumed in any order, each for good, and no key comes b
   const durable = await DurableGroup.save(b.member, store);
   const sealed: Uint8Array[] = [];
   for (let i = 0; i < 4; i++) sealed.push((await a.joined.seal(payload, payload)).message);
-  const receipts: Receipt[] = [];
+  const receipts: ConsumptionReceipt[] = [];
   for (const message of sealed) {
     const { receipt } = await durable.receive(message, anything);
     assert(receipt);
@@ -341,7 +346,7 @@ Deno.test("a commit whose state would not fit into a record is neither made nor 
   const { world, a, b } = await createPair();
   const store = await createStore();
   let maxValueBytes = 100_000;
-  const records: Records = {
+  const records: GroupRecords = {
     list: (kind) => store.list(kind),
     batch: (changes) => store.batch(changes),
     get maxValueBytes(): number {

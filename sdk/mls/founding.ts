@@ -10,7 +10,7 @@ import {
   limits,
   type OwnersChange,
 } from "../../proto/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { checkMembersBadges, requiredIssuers, whyNoPlace } from "./badge_rules.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
@@ -49,7 +49,7 @@ export interface FoundedGroup {
  * added, alone or beside those before it, is left out, and so is one without a badge or without a
  * key that the channel requires.
  */
-export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage[]> {
+export function* addable(plan: FoundingPlan, deps: MemberDeps): InterruptibleWork<KeyPackage[]> {
   const alone = beginAlone(plan, deps);
   const { extensions } = alone.context;
   const issuers = requiredIssuers(extensions);
@@ -66,7 +66,7 @@ export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage
     yield;
   }
   const verified = new Set(signed);
-  const fit = function* (add: readonly KeyPackage[]): Parts<boolean> {
+  const fit = function* (add: readonly KeyPackage[]): InterruptibleWork<boolean> {
     try {
       const proposals = add.map((keyPackage) => ({
         proposal: addOf(keyPackage),
@@ -82,7 +82,7 @@ export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage
   const extend = function* (
     kept: readonly KeyPackage[],
     more: readonly KeyPackage[],
-  ): Parts<readonly KeyPackage[]> {
+  ): InterruptibleWork<readonly KeyPackage[]> {
     const all = [...kept, ...more];
     if (more.length === 0 || (yield* fit(all))) return all;
     if (more.length === 1) return kept;
@@ -93,7 +93,7 @@ export function* addable(plan: FoundingPlan, deps: MemberDeps): Parts<KeyPackage
 }
 
 /** Throws `MlsFault` for a KeyPackage that cannot be added. */
-export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): Parts<FoundedGroup> {
+export function* foundGroup(plan: FoundingPlan, deps: MemberDeps): InterruptibleWork<FoundedGroup> {
   const { base, changes, add } = plan;
   const alone = beginAlone(plan, deps);
   const preSharedKeyId: PreSharedKeyID = {

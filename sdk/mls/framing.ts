@@ -9,9 +9,9 @@ import { expandWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import type { MessageKey, RatchetKind } from "./secret_tree.ts";
 
-export type ContentType = "application" | "proposal" | "commit";
+export type FramedContentType = "application" | "proposal" | "commit";
 
-const contentTypes: readonly ContentType[] = ["application", "proposal", "commit"];
+const contentTypes: readonly FramedContentType[] = ["application", "proposal", "commit"];
 const mls10 = 1;
 const privateMessageFormat = 2;
 const memberSender = 1;
@@ -27,7 +27,7 @@ const wordBytes = Uint32Array.BYTES_PER_ELEMENT;
 export interface SealedMessage {
   readonly groupId: Uint8Array;
   readonly epoch: bigint;
-  readonly contentType: ContentType;
+  readonly contentType: FramedContentType;
   readonly authenticatedData: Uint8Array;
   readonly encryptedSenderData: Uint8Array;
   readonly ciphertext: Uint8Array;
@@ -39,12 +39,12 @@ export interface FramedContent {
   readonly epoch: bigint;
   readonly sender: number;
   readonly authenticatedData: Uint8Array;
-  readonly contentType: ContentType;
+  readonly contentType: FramedContentType;
   /** The encoded application data (as a vector), proposal or commit. */
   readonly content: Uint8Array;
 }
 
-export function kindOf(contentType: ContentType): RatchetKind {
+export function kindOf(contentType: FramedContentType): RatchetKind {
   return contentType === "application" ? "application" : "handshake";
 }
 
@@ -111,7 +111,7 @@ export function transcriptContent(framed: FramedContent, signature: Uint8Array):
   return writeFramedContent(writer.uint16(privateMessageFormat), framed).vector(signature).bytes;
 }
 
-export interface Sealing {
+export interface SealingInput {
   readonly aead: Aead;
   readonly senderDataSecret: Uint8Array;
   readonly messageKey: MessageKey;
@@ -127,7 +127,7 @@ export interface Sealing {
  * before it for everything that precedes it, and the sender data, which take a sample of the
  * ciphertext, are written there.
  */
-export function sealMessage(framed: FramedContent, sealing: Sealing): Uint8Array {
+export function sealMessage(framed: FramedContent, sealing: SealingInput): Uint8Array {
   const { aead, messageKey, reuseGuard, auth, paddingBytes } = sealing;
   const aad = contentAad(framed);
   const sealedSenderBytes = senderDataBytes + aead.tagBytes;
@@ -196,30 +196,30 @@ export function openContent(
   );
 }
 
-type Header = Pick<FramedContent, "groupId" | "epoch" | "contentType" | "authenticatedData">;
+type FramedHeader = Pick<FramedContent, "groupId" | "epoch" | "contentType" | "authenticatedData">;
 
 /**
  * PrivateContentAAD: what stands before the sender data in a PrivateMessage, as it stands there.
  */
-function contentAad(header: Header): Uint8Array {
+function contentAad(header: FramedHeader): Uint8Array {
   return writeContentAad(new ByteWriter(new Uint8Array(contentAadBytes(header))), header).bytes;
 }
 
 function writeContentAad(
   writer: ByteWriter,
-  { groupId, epoch, contentType, authenticatedData }: Header,
+  { groupId, epoch, contentType, authenticatedData }: FramedHeader,
 ): ByteWriter {
   return writer.vector(groupId).uint64(epoch).uint8(contentTypes.indexOf(contentType) + 1).vector(
     authenticatedData,
   );
 }
 
-function contentAadBytes({ groupId, authenticatedData }: Header): number {
+function contentAadBytes({ groupId, authenticatedData }: FramedHeader): number {
   return vectorBytes(groupId) + epochBytes + contentTypeBytes + vectorBytes(authenticatedData);
 }
 
 /** SenderDataAAD: the same without the authenticated data. */
-function senderDataAad(contentAad: Uint8Array, { authenticatedData }: Header): Uint8Array {
+function senderDataAad(contentAad: Uint8Array, { authenticatedData }: FramedHeader): Uint8Array {
   return contentAad.subarray(0, contentAad.length - vectorBytes(authenticatedData));
 }
 
@@ -245,7 +245,7 @@ export interface HandshakeContent {
 /** `contentBytes` is the length of the proposal or commit at the front, as its decoder found it. */
 export function readHandshakeContent(
   plaintext: Uint8Array,
-  contentType: ContentType,
+  contentType: FramedContentType,
   contentBytes: number,
 ): HandshakeContent {
   const reader = new MlsReader(plaintext, contentType);

@@ -26,14 +26,14 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import { atOnce, type CarryOut, type Parts } from "../base/parts.ts";
+import { atOnce, type CarryOut, type InterruptibleWork } from "../base/parts.ts";
 import {
   admissionsOf,
   createEntry,
-  type Entry,
   entryOfReturn,
   isAdmitted,
   type KnownMembers,
+  type MembershipEntry,
   readAdmissions,
   showAdmissions,
 } from "./admissions.ts";
@@ -70,7 +70,7 @@ import {
   membersOf,
   summarise,
 } from "./members.ts";
-import { type Begun, followedBy, type Job, perform } from "./job.ts";
+import { followedBy, type Job, perform, type StartedJob } from "./job.ts";
 import { isUnknownOwn } from "./own_message.ts";
 import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from "./owners_chain.ts";
 import { planBinding } from "./owners_rules.ts";
@@ -78,13 +78,13 @@ import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import {
   type CommitRules,
-  type Judged,
+  type JudgedMessage,
   type KeepCheck,
-  type Outcome,
-  type Places,
+  type MessagePlaces,
   type Preview,
   previewMessage,
   receiveMessage,
+  type ReceiveOutcome,
   tryCommit,
 } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
@@ -131,7 +131,7 @@ const signatureBytes = 64;
 const always: KeepCheck = () => undefined;
 
 /** A message that is ready to be sent. */
-export interface Sealed {
+export interface ReadyMessage {
   readonly epoch: number;
   readonly message: Uint8Array;
   /** It holds the fuller of two payloads. */
@@ -169,14 +169,14 @@ export interface GroupParts {
   /** The latest changes of the owners, oldest first. */
   readonly changes: readonly OwnersChange[];
   /** How this member came in. */
-  readonly entry: Entry;
+  readonly entry: MembershipEntry;
   readonly past?: PastEpochs;
   readonly proposals?: Proposals;
-  readonly parent?: Parent | undefined;
+  readonly parent?: ParentEpoch | undefined;
 }
 
 /** The epoch before the present one, and the commit that ended it. */
-export interface Parent {
+export interface ParentEpoch {
   readonly base: BaseEpoch;
   readonly commitHash: Uint8Array;
 }
@@ -187,8 +187,8 @@ export class Group {
   readonly #deps: MemberDeps;
   #epoch: Epoch;
   #changes: readonly OwnersChange[];
-  readonly #entry: Entry;
-  #parent: Parent | undefined;
+  readonly #entry: MembershipEntry;
+  #parent: ParentEpoch | undefined;
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
   readonly #senders = new DescribedMembers();
@@ -275,7 +275,7 @@ export class Group {
     own: JoiningKeyPackage,
     deps: MemberDeps,
     expected: ExpectedGroup,
-  ): Parts<Group> {
+  ): InterruptibleWork<Group> {
     const decoded = decodeWelcomeMessage(welcome);
     const { epoch, signer, extensions } = yield* joinGroup({ welcome: decoded, own }, deps);
     yield* checkChannel(epoch);
@@ -348,7 +348,7 @@ export class Group {
   }
 
   /** Undefined in the first epoch that we are in. */
-  get parent(): Parent | undefined {
+  get parent(): ParentEpoch | undefined {
     return this.#parent;
   }
 
@@ -389,7 +389,7 @@ export class Group {
   }
 
   /** How this member came in. */
-  get entry(): Entry {
+  get entry(): MembershipEntry {
     return this.#entry;
   }
 
@@ -418,7 +418,7 @@ export class Group {
     payload: Uint8Array,
     authenticatedData: Uint8Array,
     { fuller, slackBytes = 0 }: SealingRoom = {},
-  ): Job<Uint8Array, Sealed> {
+  ): Job<Uint8Array, ReadyMessage> {
     const epoch = this.#epoch;
     const { identity: { signingSeed }, signatures, randomBytes } = this.#deps;
     const wholeBytes = this.#paddedBytes(payload.length + slackBytes);
@@ -431,7 +431,7 @@ export class Group {
       contentType: "application",
       content: vector(isFuller ? fuller : payload),
     };
-    const finish = (signature: Uint8Array): Sealed => {
+    const finish = (signature: Uint8Array): ReadyMessage => {
       const auth = vector(signature);
       const message = sealMessage(framed, {
         aead: aeadOfEpoch(epoch),
@@ -451,7 +451,7 @@ export class Group {
   }
 
   /** Both halves of `beginSeal`. */
-  seal(...message: Parameters<Group["beginSeal"]>): Sealed | Promise<Sealed> {
+  seal(...message: Parameters<Group["beginSeal"]>): ReadyMessage | Promise<ReadyMessage> {
     return perform(this.beginSeal(...message));
   }
 
@@ -459,7 +459,7 @@ export class Group {
     return this.#deps.carryOut;
   }
 
-  get #places(): Places {
+  get #places(): MessagePlaces {
     return {
       current: this.#epoch,
       past: this.#past,
@@ -485,7 +485,7 @@ export class Group {
     message: Uint8Array,
     rules: CommitRules,
     admit: KeepCheck = always,
-  ): Begun<boolean, Outcome> {
+  ): StartedJob<boolean, ReceiveOutcome> {
     const sealed = decodeOrExplain(message);
     if ("kind" in sealed) return { result: sealed };
     return followedBy(
@@ -498,7 +498,7 @@ export class Group {
   }
 
   /** All of `beginReceive`. */
-  receive(...message: Parameters<Group["beginReceive"]>): Outcome | Promise<Outcome> {
+  receive(...message: Parameters<Group["beginReceive"]>): ReceiveOutcome | Promise<ReceiveOutcome> {
     return perform(this.beginReceive(...message));
   }
 
@@ -506,14 +506,17 @@ export class Group {
    * The outcome of a commit if it were received, and the epoch that it would begin. Nothing
    * changes: it can be received later.
    */
-  tryFollow(commit: Uint8Array, rules: CommitRules, admit: KeepCheck = always): Judged {
+  tryFollow(commit: Uint8Array, rules: CommitRules, admit: KeepCheck = always): JudgedMessage {
     const sealed = decodeOrExplain(commit);
     if ("kind" in sealed) return { outcome: sealed };
     return tryCommit(this.#places, sealed, { rules, admit }, this.#deps);
   }
 
   /** Opens an application message if it is wanted. Nothing changes: it can be received later. */
-  beginPreview(message: Uint8Array, preview: Preview): Begun<boolean, Outcome | undefined> {
+  beginPreview(
+    message: Uint8Array,
+    preview: Preview,
+  ): StartedJob<boolean, ReceiveOutcome | undefined> {
     const sealed = decodeOrExplain(message);
     if ("kind" in sealed) return { result: sealed };
     return previewMessage(this.#places, sealed, preview, this.#deps);
@@ -544,7 +547,7 @@ export class Group {
   }
 
   /** A commit of ours, ready to be sent. The group does not change before `accept`. */
-  *beginPrepare(change: Change): Parts<PreparedCommit> {
+  *beginPrepare(change: Change): InterruptibleWork<PreparedCommit> {
     const { epoch } = this;
     for (const keyPackage of change.add ?? []) {
       checkLifetime(keyPackage, this.#deps.clocksMs());
@@ -651,7 +654,9 @@ function checkSizes({ message, welcome }: CreatedCommit): void {
   );
 }
 
-function decodeOrExplain(message: Uint8Array): ReturnType<typeof decodeSealedMessage> | Outcome {
+function decodeOrExplain(
+  message: Uint8Array,
+): ReturnType<typeof decodeSealedMessage> | ReceiveOutcome {
   try {
     return decodeSealedMessage(message);
   } catch (error) {

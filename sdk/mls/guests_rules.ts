@@ -72,14 +72,14 @@ export interface GuestsCommit {
   readonly ownersAfter: readonly AgentId[];
 }
 
-interface Standing {
+interface GuestMoves {
   /** Added without its own word that it comes back. */
   readonly fresh: ReadonlySet<AgentId>;
   /** Guests that stay, or come back. */
   readonly staying: ReadonlySet<AgentId>;
 }
 
-function standingOf({ guestsBefore, added, removed, rejoins }: GuestsCommit): Standing {
+function standingOf({ guestsBefore, added, removed, rejoins }: GuestsCommit): GuestMoves {
   const returning = new Set(rejoins.map(({ agentId }) => agentId));
   const fresh = new Set(added.filter((agentId) => !returning.has(agentId)));
   const gone = new Set(removed.filter((agentId) => !returning.has(agentId)));

@@ -10,7 +10,7 @@ import { createCommit } from "./commit.ts";
 import { deriveSecret } from "./crypto/labelled.ts";
 import { portableSignatures } from "./testing/portable_signatures.ts";
 import { aeadOf } from "./crypto/suite.ts";
-import { contentToSign, type ContentType, kindOf, sealMessage } from "./framing.ts";
+import { contentToSign, type FramedContentType, kindOf, sealMessage } from "./framing.ts";
 import { Group } from "./group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "./key_package.ts";
 import { leafToVerify } from "./leaf.ts";
@@ -33,7 +33,7 @@ async function createMembers(): Promise<{ world: World; a: Agent; b: Agent; c: A
 }
 
 interface Forgery {
-  readonly contentType: ContentType;
+  readonly contentType: FramedContentType;
   readonly content: Uint8Array;
   /** The member whose place and key it claims. */
   readonly sender?: Agent;

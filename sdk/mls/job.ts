@@ -3,7 +3,7 @@
  * else of a group is done at once: `work` is the part that may wait, `finish` changes the group by
  * its result. Between the two nothing else may happen to the group; the caller sees to that.
  */
-import { atOnce, type CarryOut, type Parts } from "../base/parts.ts";
+import { atOnce, type CarryOut, type InterruptibleWork } from "../base/parts.ts";
 
 export interface Job<Work, Result> {
   readonly work: () => Work | Promise<Work>;
@@ -14,8 +14,8 @@ export interface Job<Work, Result> {
  * An operation after its first half, or behind both when there is nothing to sign or verify; or
  * long work, in parts.
  */
-export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result } | {
-  readonly parts: Parts<Result>;
+export type StartedJob<Work, Result> = Job<Work, Result> | { readonly result: Result } | {
+  readonly parts: InterruptibleWork<Result>;
 };
 
 /**
@@ -24,7 +24,7 @@ export type Begun<Work, Result> = Job<Work, Result> | { readonly result: Result 
  * async functions are not of it.
  */
 export function perform<Work, Result>(
-  begun: Begun<Work, Result>,
+  begun: StartedJob<Work, Result>,
   carryOut: CarryOut = atOnce,
 ): Result | Promise<Result> {
   if ("result" in begun) return begun.result;
@@ -40,15 +40,18 @@ function isPromise<Work>(done: Work | Promise<Work>): done is Promise<Work> {
 
 /** The same operation with something behind it. */
 export function followedBy<Work, Result, Then>(
-  begun: Begun<Work, Result>,
+  begun: StartedJob<Work, Result>,
   next: (result: Result) => Then,
-): Begun<Work, Then> {
+): StartedJob<Work, Then> {
   if ("result" in begun) return { result: next(begun.result) };
   if ("parts" in begun) return { parts: thenOf(begun.parts, next) };
   const { work, finish } = begun;
   return { work, finish: (done) => next(finish(done)) };
 }
 
-function* thenOf<Result, Then>(parts: Parts<Result>, next: (result: Result) => Then): Parts<Then> {
+function* thenOf<Result, Then>(
+  parts: InterruptibleWork<Result>,
+  next: (result: Result) => Then,
+): InterruptibleWork<Then> {
   return next(yield* parts);
 }

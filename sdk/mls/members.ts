@@ -9,20 +9,20 @@ import {
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { identityHashOf } from "./generation.ts";
 import { agentOf, type BadgedCredential, badgedOf, credentialOf } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
-import { type Rights, rightsOf } from "./policy_rules.ts";
+import { type MemberRights, rightsOf } from "./policy_rules.ts";
 import { checkSealing, withoutSealKey } from "./sealing_rules.ts";
 import type { GroupContext } from "./ts_mls.ts";
 
 export { agentOf };
 
-export interface Member extends Rights {
+export interface Member extends MemberRights {
   readonly leafIndex: number;
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
@@ -44,13 +44,16 @@ export interface CommitSummary {
   readonly ownersBefore: readonly AgentId[];
 }
 
-type Place = Pick<Epoch, "tree" | "context">;
+type EpochView = Pick<Epoch, "tree" | "context">;
 
-export function memberAt(place: Place, leafIndex: number): Member {
+export function memberAt(place: EpochView, leafIndex: number): Member {
   return memberOf(leafIndex, credentialAt(place, leafIndex), place.context);
 }
 
-export function credentialAt({ tree }: Pick<Place, "tree">, leafIndex: number): BadgedCredential {
+export function credentialAt(
+  { tree }: Pick<EpochView, "tree">,
+  leafIndex: number,
+): BadgedCredential {
   const leaf = tree.leaf(leafIndex);
   if (leaf === undefined) throw new MlsFault("There is no member at this leaf of the group");
   return badgedOf(leaf.node);
@@ -78,7 +81,7 @@ export class DescribedMembers {
   }
 }
 
-export function membersOf({ tree, context }: Place): Member[] {
+export function membersOf({ tree, context }: EpochView): Member[] {
   const binding = decodeBinding(context.extensions);
   return Array.from(
     tree.leaves(),
@@ -127,7 +130,7 @@ function struckBetween(
 }
 
 /** Checks the rules of a channel that go beyond MLS. Throws `MlsFault`. */
-export function* checkChannel({ tree, context }: Place): Parts<void> {
+export function* checkChannel({ tree, context }: EpochView): InterruptibleWork<void> {
   const binding = decodeBinding(context.extensions);
   checkGroupId(context, binding);
   checkSealing(binding.sealing, Number(context.epoch));

@@ -11,7 +11,7 @@ import {
   type ChannelIssuers,
   type ChannelPolicy,
   encodeOwnersChange,
-  type Founded,
+  type FoundedGeneration,
   groupIdOf,
   hashOfIssuers,
   leaveStatement,
@@ -76,7 +76,7 @@ export function foundedChange(
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
     readonly owners: readonly AgentId[];
-    readonly founded: Founded;
+    readonly founded: FoundedGeneration;
     readonly policy?: ChannelPolicy | undefined;
     readonly issuers?: ChannelIssuers | undefined;
   },

@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
-import { type CarryOut, createCarryOut, type Parts } from "../base/parts.ts";
+import { type CarryOut, createCarryOut, type InterruptibleWork } from "../base/parts.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
@@ -41,7 +41,7 @@ function count(): Counted {
 /** The result of the parts, and the most and all of the work in them. */
 function measure<T>(
   counted: Counted,
-  parts: Parts<T>,
+  parts: InterruptibleWork<T>,
 ): { readonly result: T; readonly most: number; readonly all: number } {
   let [most, all] = [0, 0];
   for (;;) {
@@ -105,7 +105,7 @@ Deno.test("short work is done in the call, long work with a rest whenever a turn
     nowMs: () => nowMs,
     rest: () => Promise.resolve(void rests++),
   });
-  function* work(parts: number, ms: number): Parts<string> {
+  function* work(parts: number, ms: number): InterruptibleWork<string> {
     for (let i = 0; i < parts; i++) {
       nowMs += ms;
       yield;

@@ -33,7 +33,7 @@ export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
 }
 
 /** An agent's rights. */
-export interface Rights {
+export interface MemberRights {
   /** It owns the channel, with others perhaps. */
   readonly owner: boolean;
   /** It came by a guest link, and no owner has made it a member like the others. */
@@ -44,7 +44,7 @@ export interface Rights {
   readonly mayPost: boolean;
 }
 
-export function rightsOf(agentId: AgentId, binding: PolicyPlace): Rights {
+export function rightsOf(agentId: AgentId, binding: PolicyPlace): MemberRights {
   const { admission, posting } = policyOf(binding);
   const owner = binding.owners.includes(agentId);
   const guest = isGuest(binding.guests ?? [], agentId);
@@ -53,14 +53,14 @@ export function rightsOf(agentId: AgentId, binding: PolicyPlace): Rights {
 }
 
 /** A commit, as far as it lets agents in. */
-export interface Admitting {
+export interface AdmittingCommit {
   readonly added: readonly AgentId[];
-  readonly committer: Pick<Rights, "guest" | "mayAdd">;
+  readonly committer: Pick<MemberRights, "guest" | "mayAdd">;
 }
 
 /** A member that comes back, with its own signature, is not a newcomer. Throws `MlsFault`. */
 export function checkAdmission(
-  { added, committer }: Admitting,
+  { added, committer }: AdmittingCommit,
   rejoins: readonly MemberProof[],
 ): void {
   if (added.length === 0 || committer.mayAdd) return;

@@ -4,7 +4,7 @@
  * external joins, which a channel does not use.
  */
 import type { SignedBytes } from "../../wasm/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
@@ -70,7 +70,7 @@ export interface ProposalRules {
  */
 export type VerifiedParts = ReadonlySet<KeyPackage | LeafNode>;
 
-interface Grouped {
+interface GroupedProposals {
   readonly adds: KeyPackage[];
   readonly updates: { leafNode: LeafNodeUpdate; sender: number }[];
   readonly removes: number[];
@@ -88,7 +88,7 @@ export function* applyProposals(
   proposals: readonly ProposalFrom[],
   rules: ProposalRules,
   verified: VerifiedParts = new Set(),
-): Parts<AppliedProposals> {
+): InterruptibleWork<AppliedProposals> {
   const grouped = group(proposals);
   checkList(grouped, committer);
   const extensions = grouped.extensions[0] ?? epoch.context.extensions;
@@ -143,8 +143,14 @@ export function* applyProposals(
   };
 }
 
-function group(proposals: readonly ProposalFrom[]): Grouped {
-  const grouped: Grouped = { adds: [], updates: [], removes: [], pskIds: [], extensions: [] };
+function group(proposals: readonly ProposalFrom[]): GroupedProposals {
+  const grouped: GroupedProposals = {
+    adds: [],
+    updates: [],
+    removes: [],
+    pskIds: [],
+    extensions: [],
+  };
   for (const { proposal, sender } of proposals) {
     switch (proposal.proposalType) {
       case "add":
@@ -172,7 +178,10 @@ function group(proposals: readonly ProposalFrom[]): Grouped {
 }
 
 /** Section 12.2. */
-function checkList({ updates, removes, pskIds, extensions }: Grouped, committer: number): void {
+function checkList(
+  { updates, removes, pskIds, extensions }: GroupedProposals,
+  committer: number,
+): void {
   if (updates.some(({ sender }) => sender === committer)) {
     throw new MlsFault("A committer updates itself by proposal");
   }

@@ -6,7 +6,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { decodeExactly, decodeFirst, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { agentOf } from "./leaf.ts";
 import {
@@ -41,7 +41,7 @@ export function leafHashOf({ encoded }: Pick<Leaf, "encoded">): Uint8Array {
   return sha256(encoded);
 }
 
-export interface Parent {
+export interface TreeParent {
   readonly kind: "parent";
   readonly publicKey: Uint8Array;
   readonly parentHash: Uint8Array;
@@ -49,7 +49,7 @@ export interface Parent {
   readonly unmerged: readonly number[];
 }
 
-export type TreeNode = Leaf | Parent;
+export type TreeNode = Leaf | TreeParent;
 
 /**
  * One step of a leaf's filtered direct path: a node, and who below its other child must be told its
@@ -130,7 +130,7 @@ export class RatchetTree {
    * The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its
    * end (section 12.4.3.3).
    */
-  static *decode(bytes: Uint8Array, what: string): Parts<RatchetTree> {
+  static *decode(bytes: Uint8Array, what: string): InterruptibleWork<RatchetTree> {
     const rest = decodeExactly(decodeVarLenData, bytes, what);
     const nodes: (TreeNode | undefined)[] = [];
     for (let at = 0; at < rest.length; yield) {
@@ -166,7 +166,7 @@ export class RatchetTree {
     return node?.kind === "leaf" ? node : undefined;
   }
 
-  parent(index: number): Parent | undefined {
+  parent(index: number): TreeParent | undefined {
     const node = this.#nodes[index];
     return node?.kind === "parent" ? node : undefined;
   }
@@ -180,7 +180,7 @@ export class RatchetTree {
   }
 
   /** Parents that are not blank, with their node indices. */
-  *parents(): Generator<readonly [nodeIndex: number, parent: Parent]> {
+  *parents(): Generator<readonly [nodeIndex: number, parent: TreeParent]> {
     for (let i = 1; i < this.#nodes.length; i += 2) {
       const node = this.#nodes[i];
       if (node?.kind === "parent") yield [i, node];
@@ -245,7 +245,7 @@ export class RatchetTree {
    * Section 7.5: a committer's new leaf and new keys on its filtered direct path; the rest of the
    * path is blank.
    */
-  withPath(leafIndex: number, leaf: Leaf, parents: ReadonlyMap<number, Parent>): RatchetTree {
+  withPath(leafIndex: number, leaf: Leaf, parents: ReadonlyMap<number, TreeParent>): RatchetTree {
     const nodes = [...this.#nodes];
     const hashes = [...this.#hashes];
     nodes[nodeOfLeaf(leafIndex)] = leaf;
@@ -278,7 +278,7 @@ export class RatchetTree {
   }
 
   /** So that `hash` is quick. */
-  *hashInParts(): Parts<Uint8Array> {
+  *hashInParts(): InterruptibleWork<Uint8Array> {
     const first = 2 ** hashedLevels - 1;
     for (let index = first; index < this.nodeCount; index += 2 * (first + 1)) {
       this.hash(index);
@@ -318,7 +318,7 @@ export class RatchetTree {
   }
 
   /** Section 7.9: what a node below `index` commits to, on the side away from `sibling`. */
-  parentHash(parent: Parent, sibling: number): Uint8Array {
+  parentHash(parent: TreeParent, sibling: number): Uint8Array {
     const original = this.hashWithout(sibling, parent.unmerged);
     return sha256(vector(parent.publicKey), vector(parent.parentHash), vector(original));
   }
@@ -336,12 +336,16 @@ function hashLeaf(leafIndex: number, leaf: Leaf | undefined): Uint8Array {
   return sha256(uint8(leafHashInput), uint32(leafIndex), optional(leaf?.encoded));
 }
 
-function hashParent(parent: Parent | undefined, left: Uint8Array, right: Uint8Array): Uint8Array {
+function hashParent(
+  parent: TreeParent | undefined,
+  left: Uint8Array,
+  right: Uint8Array,
+): Uint8Array {
   const encoded = parent && encodeParent(parent);
   return sha256(uint8(parentHashInput), optional(encoded), vector(left), vector(right));
 }
 
-function encodeParent({ publicKey, parentHash, unmerged }: Parent): Uint8Array {
+function encodeParent({ publicKey, parentHash, unmerged }: TreeParent): Uint8Array {
   return concatBytes(
     vector(publicKey),
     vector(parentHash),

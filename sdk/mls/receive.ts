@@ -12,7 +12,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
-import { atOnce, type Parts } from "../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../base/parts.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import type { ChainForks } from "./chain_forks.ts";
 import { checkCommitBadges } from "./badge_rules.ts";
@@ -20,7 +20,7 @@ import { channelIdOf } from "./channel_extensions.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
-import { type Begun, followedBy } from "./job.ts";
+import { followedBy, type StartedJob } from "./job.ts";
 import {
   contentToSign,
   type FramedContent,
@@ -55,7 +55,7 @@ import {
   type Proposal,
 } from "./ts_mls.ts";
 
-export type Outcome =
+export type ReceiveOutcome =
   | {
     readonly kind: "message";
     readonly epoch: number;
@@ -111,7 +111,7 @@ const maxParts = 8;
 const maxProposalBytes = 2 * limits.keyPackageBytes;
 
 /** Where a message may belong. */
-export interface Places {
+export interface MessagePlaces {
   readonly current: Epoch;
   readonly past: PastEpochs;
   /** Filled by proposals that arrive, used by commits that refer to them. */
@@ -125,8 +125,8 @@ export interface CommitChecks {
   readonly admit: KeepCheck;
 }
 
-export interface Judged {
-  readonly outcome: Outcome;
+export interface JudgedMessage {
+  readonly outcome: ReceiveOutcome;
   /** The epoch that the message begins. */
   readonly next?: Epoch;
 }
@@ -141,11 +141,11 @@ function groupIdAt({ context }: Epoch, epoch: number): Uint8Array {
  * Whether a message is verified is the half that may wait. A commit is followed, or not, in parts.
  */
 export function receiveMessage(
-  places: Places,
+  places: MessagePlaces,
   message: SealedMessage,
   checks: CommitChecks,
   deps: GroupDeps,
-): Begun<boolean, Judged> {
+): StartedJob<boolean, JudgedMessage> {
   const place = placeOf(places, message);
   if ("kind" in place) return { result: { outcome: place } };
   try {
@@ -168,11 +168,11 @@ export function receiveMessage(
  * received later.
  */
 export function tryCommit(
-  places: Places,
+  places: MessagePlaces,
   message: SealedMessage,
   checks: CommitChecks,
   deps: GroupDeps,
-): Judged {
+): JudgedMessage {
   const place = placeOf(places, message);
   if ("kind" in place) return { outcome: place };
   if (message.contentType !== "commit") {
@@ -189,7 +189,10 @@ export function tryCommit(
 }
 
 /** The epoch of a message, or the outcome when it belongs to none that we have. */
-function placeOf({ current, past }: Places, message: SealedMessage): Readable | Outcome {
+function placeOf(
+  { current, past }: MessagePlaces,
+  message: SealedMessage,
+): ReadableEpoch | ReceiveOutcome {
   const { epoch: now } = current.context;
   const epoch = Number(message.epoch);
   const place = message.epoch >= now ? readable(current) : readablePast(past.get(message.epoch));
@@ -203,7 +206,10 @@ function placeOf({ current, past }: Places, message: SealedMessage): Readable | 
   return place;
 }
 
-function* explained(parts: Parts<Judged>, message: SealedMessage): Parts<Judged> {
+function* explained(
+  parts: InterruptibleWork<JudgedMessage>,
+  message: SealedMessage,
+): InterruptibleWork<JudgedMessage> {
   try {
     return yield* parts;
   } catch (cause) {
@@ -215,7 +221,7 @@ function* explained(parts: Parts<Judged>, message: SealedMessage): Parts<Judged>
  * Whatever a member wrote into its message, and however the cryptography below balked at it: the
  * group goes on.
  */
-function explain(cause: unknown, { contentType }: SealedMessage): Outcome {
+function explain(cause: unknown, { contentType }: SealedMessage): ReceiveOutcome {
   // The message may be right: a member that refused its commit for that would leave the others for
   // good.
   if (isMachineFault(cause)) throw cause;
@@ -241,11 +247,11 @@ export interface Preview {
  * be received later. Undefined for one that is not wanted.
  */
 export function previewMessage(
-  { current, past, senders }: Omit<Places, "proposals">,
+  { current, past, senders }: Omit<MessagePlaces, "proposals">,
   message: SealedMessage,
   { forks, sender, isWanted }: Preview,
   deps: GroupDeps,
-): Begun<boolean, Outcome | undefined> {
+): StartedJob<boolean, ReceiveOutcome | undefined> {
   const isCurrent = message.epoch === current.context.epoch;
   const own = isCurrent ? readable(current) : readablePast(past.get(message.epoch));
   if (
@@ -271,7 +277,7 @@ export function previewMessage(
   }
 }
 
-interface Opened {
+interface OpenedContent {
   readonly sender: number;
   readonly credential: BadgedCredential;
   readonly plaintext: Uint8Array;
@@ -279,9 +285,9 @@ interface Opened {
 }
 
 /** The content of a message and the key that it takes, or the outcome when there is none for us. */
-function open(place: Readable, message: SealedMessage): Opened | Outcome {
+function open(place: ReadableEpoch, message: SealedMessage): OpenedContent | ReceiveOutcome {
   const aead = aeadOfEpoch(place);
-  const undecryptable = (reason: string): Outcome => ({ kind: "undecryptable", reason });
+  const undecryptable = (reason: string): ReceiveOutcome => ({ kind: "undecryptable", reason });
   const from = attempt(() => openSenderData(message, aead, place.senderData));
   if (from === undefined) {
     return undecryptable("The message was not sealed in this epoch, or was changed on its way");
@@ -300,12 +306,12 @@ function open(place: Readable, message: SealedMessage): Opened | Outcome {
 }
 
 function readApplication(
-  place: Readable,
+  place: ReadableEpoch,
   senders: DescribedMembers,
   message: SealedMessage,
-  { sender, credential, plaintext, key }: Opened,
+  { sender, credential, plaintext, key }: OpenedContent,
   deps: GroupDeps,
-): Begun<boolean, Outcome> {
+): StartedJob<boolean, ReceiveOutcome> {
   const { data, signature } = readApplicationContent(plaintext);
   const signed = contentToSign({ ...message, sender, content: vector(data) }, place.contextBytes);
   // A credential that nobody can describe is refused here, and not behind a wait.
@@ -329,12 +335,12 @@ function readApplication(
 }
 
 function* readHandshake(
-  { current, proposals }: Places,
+  { current, proposals }: MessagePlaces,
   message: SealedMessage,
-  { sender, credential, plaintext, key: { use } }: Opened,
+  { sender, credential, plaintext, key: { use } }: OpenedContent,
   { rules, admit }: CommitChecks,
   deps: GroupDeps,
-): Parts<Judged> {
+): InterruptibleWork<JudgedMessage> {
   const isCommit = message.contentType === "commit";
   const { value, length } = decodeFirst<Commit | Proposal>(
     isCommit ? decodeCommit : decodeProposal,
@@ -420,7 +426,7 @@ function* readHandshake(
   return { outcome: { kind: "commit", epoch: Number(next.context.epoch), summary }, next };
 }
 
-interface SignedPart {
+interface PartSignatures {
   readonly part: KeyPackage | LeafNode;
   readonly signatures: readonly SignedBytes[];
 }
@@ -429,7 +435,7 @@ interface SignedPart {
  * KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost
  * little more than that one. None of a commit with more.
  */
-function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPart[] {
+function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): PartSignatures[] {
   if (proposals.length >= maxParts) return [];
   const added = proposals.flatMap((entry) => {
     if (entry.proposalOrRefType !== "proposal" || entry.proposal.proposalType !== "add") return [];
@@ -441,13 +447,13 @@ function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPar
 }
 
 /** The parts of an epoch, present or past, that reading needs. */
-interface Readable
+interface ReadableEpoch
   extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
   readonly senderData: Uint8Array;
   readonly credentialAt: (leafIndex: number) => BadgedCredential | undefined;
 }
 
-function readable({ tree, secrets, ...epoch }: Epoch): Readable {
+function readable({ tree, secrets, ...epoch }: Epoch): ReadableEpoch {
   const credentialAt = (leafIndex: number): BadgedCredential | undefined => {
     const leaf = tree.leaf(leafIndex);
     return leaf && badgedOf(leaf.node);
@@ -455,6 +461,6 @@ function readable({ tree, secrets, ...epoch }: Epoch): Readable {
   return { ...epoch, senderData: secrets.senderData, credentialAt };
 }
 
-function readablePast(past: PastEpoch | undefined): Readable | undefined {
+function readablePast(past: PastEpoch | undefined): ReadableEpoch | undefined {
   return past && { ...past, credentialAt: (leafIndex) => past.roster.at(leafIndex) };
 }

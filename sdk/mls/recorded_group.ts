@@ -7,23 +7,23 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";
-import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import { type LoadedRecord, maxValueBytes, type RecordChange } from "../store/mod.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
-import { Consumption, type Receipt } from "./consumption.ts";
+import { Consumption, type ConsumptionReceipt } from "./consumption.ts";
 import type { Epoch } from "./epoch.ts";
 import {
   type Change,
   Group,
   type MemberDeps,
   type PreparedCommit,
-  type Sealed,
+  type ReadyMessage,
   type SealingRoom,
 } from "./group.ts";
-import { type Begun, followedBy, type Job } from "./job.ts";
+import { followedBy, type Job, type StartedJob } from "./job.ts";
 import type { PastEpoch } from "./past_epochs.ts";
-import type { CommitRules, Judged, Outcome, Preview } from "./receive.ts";
+import type { CommitRules, JudgedMessage, Preview, ReceiveOutcome } from "./receive.ts";
 import { RosterRecords } from "./roster.ts";
 import type { SecretTree } from "./secret_tree.ts";
 import {
@@ -71,13 +71,13 @@ export const maxPastEpochs = 2048;
 const ownKeyBytes = 8 * 1024;
 
 /** The part of the state that a commit advances. */
-interface Standing {
+interface AdvancingState {
   readonly epoch: Epoch;
   readonly changes: readonly OwnersChange[];
 }
 
 /** The result of an operation, and the records that go with it. */
-export interface Step<T> {
+export interface RecordedStep<T> {
   readonly result: T;
   /** In one write, before anything that follows from the result. */
   readonly write: readonly RecordChange[];
@@ -88,10 +88,10 @@ export interface Step<T> {
   readonly over: readonly RecordChange[];
 }
 
-export interface Received {
-  readonly outcome: Outcome;
+export interface ReceivedOutcome {
+  readonly outcome: ReceiveOutcome;
   /** Of a message: to be given to `consume` once the application is done with it. */
-  readonly receipt?: Receipt;
+  readonly receipt?: ConsumptionReceipt;
 }
 
 export interface LoadedRecords {
@@ -120,7 +120,7 @@ export interface RecordLimits {
   readonly maxValueBytes?: number;
 }
 
-const nothing: Step<void> = { result: undefined, write: [], over: [] };
+const nothing: RecordedStep<void> = { result: undefined, write: [], over: [] };
 
 export class RecordedGroup {
   readonly group: Group;
@@ -166,7 +166,7 @@ export class RecordedGroup {
    */
   static save(
     group: Group,
-    stored: readonly StoredRecord[],
+    stored: readonly LoadedRecord[],
     limits: RecordLimits,
     foundings: readonly string[] = [],
   ): SavedRecords {
@@ -192,7 +192,7 @@ export class RecordedGroup {
 
   /** The group as it was last written. */
   static load(
-    stored: readonly StoredRecord[],
+    stored: readonly LoadedRecord[],
     limits: RecordLimits,
     deps: MemberDeps,
   ): LoadedRecords | undefined {
@@ -244,19 +244,22 @@ export class RecordedGroup {
     payload: Uint8Array,
     authenticatedData: Uint8Array,
     room?: SealingRoom,
-  ): Job<Uint8Array, Sealed> {
+  ): Job<Uint8Array, ReadyMessage> {
     if (this.needsKeys) throw new TypeError("Cannot seal: keys are reserved first");
     return this.group.beginSeal(payload, authenticatedData, room);
   }
 
   /** A message must be consumed before its key is gone from the disk; see `consume`. */
-  beginReceive(message: Uint8Array, rules: CommitRules): Begun<boolean, Step<Received>> {
+  beginReceive(
+    message: Uint8Array,
+    rules: CommitRules,
+  ): StartedJob<boolean, RecordedStep<ReceivedOutcome>> {
     const before = this.#standing;
     const begun = this.group.beginReceive(message, rules, (next) => this.#tooLargeToFollow(next));
     return followedBy(begun, (outcome) => this.#receivedAfter(before, outcome));
   }
 
-  #receivedAfter(before: Standing, outcome: Outcome): Step<Received> {
+  #receivedAfter(before: AdvancingState, outcome: ReceiveOutcome): RecordedStep<ReceivedOutcome> {
     const moved = outcome.kind === "commit" ? this.#moved(before) : nothing;
     const places = [this.group.current, ...this.group.past.takeTouched()];
     const write = [...moved.write, ...places.flatMap((place) => this.#derivedChanges(place))];
@@ -285,12 +288,15 @@ export class RecordedGroup {
    * The outcome of a commit if it were received, and the epoch that it would begin. Nothing
    * changes: it can be received later.
    */
-  tryFollow(commit: Uint8Array, rules: CommitRules): Judged {
+  tryFollow(commit: Uint8Array, rules: CommitRules): JudgedMessage {
     return this.group.tryFollow(commit, rules, (next) => this.#tooLargeToFollow(next));
   }
 
   /** Opens a message before its turn. No key is used up: it can be received later. */
-  beginPreview(message: Uint8Array, preview: Preview): Begun<boolean, Outcome | undefined> {
+  beginPreview(
+    message: Uint8Array,
+    preview: Preview,
+  ): StartedJob<boolean, ReceiveOutcome | undefined> {
     return this.group.beginPreview(message, preview);
   }
 
@@ -298,7 +304,7 @@ export class RecordedGroup {
    * The changes to write, with the new position, when the application is done with a message; see
    * `consumption.ts`.
    */
-  consume(receipt: Receipt): RecordChange[] {
+  consume(receipt: ConsumptionReceipt): RecordChange[] {
     const { epoch, leafIndex } = receipt;
     if (epoch !== this.group.current.context.epoch && !this.group.past.has(epoch)) return [];
     const id = ratchetId({ context: { epoch } }, leafIndex);
@@ -310,7 +316,7 @@ export class RecordedGroup {
    * A commit of ours, to be kept before it is sent. One that is not kept has used up a key, and
    * nothing else.
    */
-  *beginPrepare(change: Change): Parts<PreparedCommit> {
+  *beginPrepare(change: Change): InterruptibleWork<PreparedCommit> {
     const prepared = yield* this.group.beginPrepare(change);
     const tooLarge = this.#tooLarge(this.#encodeCandidate(prepared).length) ??
       this.#tooLargeToFollow(prepared.next);
@@ -335,7 +341,7 @@ export class RecordedGroup {
   }
 
   /** The relay took our commit. */
-  accept(prepared: PreparedCommit): Step<void> {
+  accept(prepared: PreparedCommit): RecordedStep<void> {
     const before = this.#standing;
     this.group.accept(prepared);
     return this.#moved(before);
@@ -392,7 +398,9 @@ export class RecordedGroup {
    * A new generation: its first epoch takes the present one's place, which stays for messages that
    * are not read yet.
    */
-  enterGeneration({ next, changes }: Pick<FoundingCandidate, "next" | "changes">): Step<void> {
+  enterGeneration(
+    { next, changes }: Pick<FoundingCandidate, "next" | "changes">,
+  ): RecordedStep<void> {
     const before = this.#standing;
     this.group.enterGeneration(next, changes);
     return this.#moved(before);
@@ -436,11 +444,11 @@ export class RecordedGroup {
     ];
   }
 
-  get #standing(): Standing {
+  get #standing(): AdvancingState {
     return { epoch: this.group.current, changes: this.group.changes };
   }
 
-  #moved(before: Standing): Step<void> {
+  #moved(before: AdvancingState): RecordedStep<void> {
     this.#reservedUntil = 0;
     this.#candidate = false;
     const { current, past, parent } = this.group;

@@ -2,10 +2,10 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
-import type { RecordChange, StoredRecord } from "../store/mod.ts";
+import type { LoadedRecord, RecordChange } from "../store/mod.ts";
 import { encodeEpoch } from "./state_codec.ts";
 import { perform } from "./job.ts";
-import { RecordedGroup, reservedGenerations, type Step } from "./recorded_group.ts";
+import { RecordedGroup, type RecordedStep, reservedGenerations } from "./recorded_group.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { portableSignatures } from "./testing/portable_signatures.ts";
 import { type Agent, rulesFor, World } from "./testing/world.ts";
@@ -31,7 +31,7 @@ async function createTrio(
 
 /** Records in memory, which have only what was returned to be written. */
 class Disk {
-  readonly #records = new Map<string, StoredRecord>();
+  readonly #records = new Map<string, LoadedRecord>();
 
   write(changes: readonly RecordChange[]): void {
     for (const change of changes) {
@@ -41,13 +41,13 @@ class Disk {
     }
   }
 
-  keep<T>({ result, write, over }: Step<T>): T {
+  keep<T>({ result, write, over }: RecordedStep<T>): T {
     this.write(write);
     this.write(over);
     return result;
   }
 
-  get stored(): readonly StoredRecord[] {
+  get stored(): readonly LoadedRecord[] {
     return [...this.#records.values()];
   }
 

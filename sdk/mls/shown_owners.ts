@@ -17,7 +17,7 @@ import { ownersExtension } from "./leaf.ts";
 import { checkChain, checkContinuation, type KnownOwners } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
 import { type Extension, extensionTypeToNumber } from "./ts_mls.ts";
-import type { Joined } from "./welcome.ts";
+import type { JoinedEpoch } from "./welcome.ts";
 
 export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[] {
   return [{ extensionType: ownersExtension, extensionData: vector(encodeOwnersChanges(changes)) }];
@@ -29,7 +29,7 @@ export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[
  * `MlsFault`.
  */
 export function believeOwners(
-  { epoch: { context }, extensions }: Pick<Joined, "epoch" | "extensions">,
+  { epoch: { context }, extensions }: Pick<JoinedEpoch, "epoch" | "extensions">,
   known: KnownOwners | undefined,
   signatures: Signatures,
 ): readonly OwnersChange[] {

@@ -22,11 +22,11 @@ import {
 } from "../../proto/mod.ts";
 import { atOnce } from "../base/parts.ts";
 import { maxValueBytes } from "../store/mod.ts";
-import type { Entry } from "./admissions.ts";
+import type { MembershipEntry } from "./admissions.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
-import type { Parent, PreparedCommit } from "./group.ts";
+import type { ParentEpoch, PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
@@ -146,7 +146,7 @@ export function decodePastEpoch(record: Uint8Array): PastWithoutRoster {
 }
 
 /** The rest of the epoch before the present one. */
-export function encodeParent({ base, commitHash }: Parent): Uint8Array {
+export function encodeParent({ base, commitHash }: ParentEpoch): Uint8Array {
   const {
     epoch,
     groupId,
@@ -182,7 +182,7 @@ export function encodeParent({ base, commitHash }: Parent): Uint8Array {
   ]);
 }
 
-export function decodeParent(record: Uint8Array): Parent {
+export function decodeParent(record: Uint8Array): ParentEpoch {
   const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] =
     open(record, 14);
   const [generation, resumption, policy, issuers, guests, sealing] = rest;
@@ -239,11 +239,11 @@ export function decodeFounding(record: Uint8Array): FoundingCandidate {
 }
 
 /** How this member came in. */
-export function encodeEntry({ membership, admissions }: Entry): Uint8Array {
+export function encodeEntry({ membership, admissions }: MembershipEntry): Uint8Array {
   return encodeCbor([membership, encodeAdmissions(admissions)]);
 }
 
-export function decodeEntry(record: Uint8Array): Entry {
+export function decodeEntry(record: Uint8Array): MembershipEntry {
   const [membership, admissions] = open(record, 2);
   return { membership: bytes(membership), admissions: decodeAdmissions(bytes(admissions)) };
 }

@@ -5,12 +5,12 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
-import type { StoredRecord } from "../store/mod.ts";
-import type { Entry } from "./admissions.ts";
+import type { LoadedRecord } from "../store/mod.ts";
+import type { MembershipEntry } from "./admissions.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
-import type { Parent, PreparedCommit, Proposals } from "./group.ts";
+import type { ParentEpoch, PreparedCommit, Proposals } from "./group.ts";
 import { type LoadPastEpoch, PastEpochs } from "./past_epochs.ts";
 import { Roster } from "./roster.ts";
 import { isChainOf } from "./owners_chain.ts";
@@ -107,7 +107,7 @@ export interface StoredGroup {
   /** The latest changes of the owners. */
   readonly changes: readonly OwnersChange[];
   /** How this member came in. */
-  readonly entry: Entry;
+  readonly entry: MembershipEntry;
   readonly past: PastEpochs;
   /** Epochs with a record of their members, ascending. */
   readonly rosters: readonly bigint[];
@@ -118,14 +118,14 @@ export interface StoredGroup {
   readonly given: readonly PreparedCommit[];
   /** Generations of ours that the relay may have taken. */
   readonly foundings: readonly FoundingCandidate[];
-  readonly parent: Parent | undefined;
+  readonly parent: ParentEpoch | undefined;
 }
 
 /**
  * Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they
  * are damaged.
  */
-export function readGroup(records: readonly StoredRecord[]): StoredGroup | undefined {
+export function readGroup(records: readonly LoadedRecord[]): StoredGroup | undefined {
   const stored = new Map(records.map(({ id, value }) => [id, value]));
   const epochRecord = stored.get(epochId);
   if (epochRecord === undefined) return undefined;

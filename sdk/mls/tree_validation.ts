@@ -4,16 +4,16 @@
  * own cache.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
-import type { Parent, RatchetTree } from "./ratchet_tree.ts";
+import type { RatchetTree, TreeParent } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
 /**
  * Throws `MlsFault` for the first fault. Leaf signatures are checked by the caller, which knows the
  * group.
  */
-export function* validateTree(tree: RatchetTree): Parts<void> {
+export function* validateTree(tree: RatchetTree): InterruptibleWork<void> {
   checkKeysAreUnique(tree);
   for (const [index, parent] of tree.parents()) {
     checkUnmergedLeaves(tree, index, parent);
@@ -40,7 +40,7 @@ function checkKeysAreUnique(tree: RatchetTree): void {
  * as well. (That node's own list may hold more: leaves that were added before this node's key was
  * set but after that one's.)
  */
-function checkUnmergedLeaves(tree: RatchetTree, index: number, parent: Parent): void {
+function checkUnmergedLeaves(tree: RatchetTree, index: number, parent: TreeParent): void {
   let previous = -1;
   for (const leaf of parent.unmerged) {
     if (leaf <= previous) throw refused("unmerged leaves are not in ascending order");
@@ -60,7 +60,7 @@ function checkUnmergedLeaves(tree: RatchetTree, index: number, parent: Parent): 
  * Section 7.9.2: below one child C of P there is exactly one node D, besides P's unmerged leaves,
  * that covers C; and D's parent hash is that of P with the other child as sibling.
  */
-function isParentHashValid(tree: RatchetTree, index: number, parent: Parent): boolean {
+function isParentHashValid(tree: RatchetTree, index: number, parent: TreeParent): boolean {
   const children = [leftOf(index), rightOf(index)] as const;
   return [children, [children[1], children[0]] as const].some(([child, sibling]) => {
     const unmerged = new Set(

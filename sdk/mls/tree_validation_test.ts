@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { atOnce } from "../base/parts.ts";
 import { MlsFault } from "./codec.ts";
-import { maxLeaves, type Parent, RatchetTree, type TreeNode } from "./ratchet_tree.ts";
+import { maxLeaves, RatchetTree, type TreeNode, type TreeParent } from "./ratchet_tree.ts";
 import { type Agent, World } from "./testing/world.ts";
 import { validateTree } from "./tree_validation.ts";
 
@@ -33,7 +33,7 @@ async function nodesWithHistory(): Promise<(TreeNode | undefined)[]> {
 
 function withParent(
   nodes: readonly (TreeNode | undefined)[],
-  change: (parent: Parent) => Parent | undefined,
+  change: (parent: TreeParent) => TreeParent | undefined,
 ): RatchetTree {
   let done = false;
   return RatchetTree.fromNodes(nodes.map((node) => {
@@ -52,7 +52,7 @@ Deno.test("a tree with unmerged leaves at several levels is valid", async () => 
   atOnce(validateTree(RatchetTree.fromNodes(nodes)));
 });
 
-const faults: readonly [why: string, change: (parent: Parent) => Parent | undefined][] = [
+const faults: readonly [why: string, change: (parent: TreeParent) => TreeParent | undefined][] = [
   [
     "another public key in a parent",
     (parent) => ({ ...parent, publicKey: new Uint8Array(32).fill(1) }),

@@ -3,13 +3,13 @@
  * root, told to the others.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
-import { deriveKeyPair, type KeyPair, type Sealed } from "./crypto/hpke.ts";
+import { deriveKeyPair, type HpkeCiphertext, type KeyPair } from "./crypto/hpke.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
-import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
+import { createLeaf, type PathStep, type RatchetTree, type TreeParent } from "./ratchet_tree.ts";
 import { isBelow, nodeOfLeaf } from "./tree_math.ts";
 import type { LeafNodeCommit, UpdatePath, UpdatePathNode } from "./ts_mls.ts";
 
@@ -44,7 +44,7 @@ export interface CreatePathInput {
   readonly contextFor: (treeHash: Uint8Array) => Uint8Array;
 }
 
-export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
+export function* createPath(input: CreatePathInput): InterruptibleWork<CreatedPath> {
   const { tree, sender, aead, agreement, randomBytes } = input;
   const steps = tree.filteredDirectPath(sender);
   const secrets = pathSecretsFrom(randomBytes(32), steps.length);
@@ -63,7 +63,7 @@ export function* createPath(input: CreatePathInput): Parts<CreatedPath> {
   const encrypt = createEncryptor(aead, updatePathLabel, context, agreement);
   const nodes: UpdatePathNode[] = [];
   for (const [i, { resolution }] of steps.entries()) {
-    const encryptedPathSecret: Sealed[] = [];
+    const encryptedPathSecret: HpkeCiphertext[] = [];
     for (const node of receivers(resolution, input.newLeaves)) {
       const plaintext = secrets[i] ?? noBytes;
       encryptedPathSecret.push(
@@ -205,13 +205,13 @@ function hashedParents(
   tree: RatchetTree,
   steps: readonly PathStep[],
   publicKeys: readonly Uint8Array[],
-): { readonly parents: ReadonlyMap<number, Parent>; readonly leafParentHash: Uint8Array } {
-  const parents = new Map<number, Parent>();
+): { readonly parents: ReadonlyMap<number, TreeParent>; readonly leafParentHash: Uint8Array } {
+  const parents = new Map<number, TreeParent>();
   let parentHash: Uint8Array = noBytes;
   for (let i = steps.length - 1; i >= 0; i--) {
     const step = steps[i];
     if (step === undefined) continue;
-    const parent: Parent = {
+    const parent: TreeParent = {
       kind: "parent",
       publicKey: publicKeys[i] ?? noBytes,
       parentHash,

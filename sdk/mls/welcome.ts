@@ -1,6 +1,6 @@
 /** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
 import type { SignedBytes } from "../../wasm/mod.ts";
-import type { Parts } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/parts.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { layerSecretOf, putLayer, takeLayerOff } from "./crypto/seal_layer.ts";
@@ -69,7 +69,7 @@ export function* createWelcome(
   { next, joinerSecret, pskSecret }: BegunEpoch,
   { applied, pathSecrets, identity, extensions }: WelcomeInput,
   deps: GroupDeps,
-): Parts<Uint8Array> {
+): InterruptibleWork<Uint8Array> {
   const aead = aeadOfEpoch(next);
   const tbs = {
     groupContext: next.context,
@@ -148,7 +148,7 @@ export interface JoinInput {
   readonly ratchetTree?: Uint8Array;
 }
 
-export interface Joined {
+export interface JoinedEpoch {
   readonly epoch: Epoch;
   /** The leaf of who let us in: it signed the GroupInfo. */
   readonly signer: number;
@@ -160,7 +160,7 @@ export interface Joined {
 export function* joinGroup(
   { welcome, own, ratchetTree }: JoinInput,
   deps: GroupDeps,
-): Parts<Joined> {
+): InterruptibleWork<JoinedEpoch> {
   const opened = openWelcome(welcome, own, deps);
   const tree = yield* treeOf(opened.groupInfo, ratchetTree);
   yield* checkGroup(opened, tree, deps);
@@ -239,7 +239,10 @@ function openGroupInfo(
   return decodeExactly(decodeGroupInfo, plaintext, "GroupInfo");
 }
 
-function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): Parts<RatchetTree> {
+function treeOf(
+  groupInfo: GroupInfo,
+  given: Uint8Array | undefined,
+): InterruptibleWork<RatchetTree> {
   const extension = groupInfo.extensions.find(({ extensionType }) =>
     extensionType === "ratchet_tree"
   );
@@ -253,7 +256,7 @@ function* checkGroup(
   { suiteId, groupInfo }: OpenedWelcome,
   tree: RatchetTree,
   deps: GroupDeps,
-): Parts<void> {
+): InterruptibleWork<void> {
   const { groupContext, signer } = groupInfo;
   if (groupContext.version !== "mls10" || suiteIdOf(groupContext.cipherSuite) !== suiteId) {
     throw new MlsFault(

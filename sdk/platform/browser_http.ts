@@ -1,6 +1,6 @@
 /** `fetch` of browsers, and cells over it. */
 import { createCellsConnector } from "../transport/cells.ts";
-import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
+import type { CertificateTrust, Connector, HttpClient } from "../transport/transport.ts";
 import { after, randomBytes } from "./timers.ts";
 
 /** A browser manages its connections, and trusts the certificates that its user trusts. */
@@ -19,7 +19,7 @@ export const cells: Connector = createCellsConnector({
   after,
 });
 
-function unusable({ caCerts, certificateHashes }: Trust): string | undefined {
+function unusable({ caCerts, certificateHashes }: CertificateTrust): string | undefined {
   const given = caCerts.length > 0 || certificateHashes.length > 0;
   return given
     ? "a browser's fetch trusts only what the browser trusts; tls options do not apply"

@@ -11,16 +11,16 @@ import {
   type KeyStorage,
   RecordStore,
   refusalOf,
-  StoreError,
+  StoreFault,
   type StoreOptions,
 } from "../store/mod.ts";
 import { type IndexedDatabase, openIndexedDatabase } from "./indexed_db.ts";
 import { randomBytes } from "./timers.ts";
 
-export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
+export { RecordStore, StoreFault, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
 /** The part of Web Locks that is used: Deno's type library does not have them. */
-interface BrowserGlobals {
+interface LockGlobals {
   readonly navigator: {
     readonly locks: {
       request(
@@ -65,19 +65,19 @@ export async function openBrowserStore(
     }, options);
   } catch (error) {
     await close();
-    throw error instanceof StoreError ? error : refusalOf("Cannot open the store", error);
+    throw error instanceof StoreFault ? error : refusalOf("Cannot open the store", error);
   }
 }
 
 /** Resolves to the function that releases the lock. */
 function lock(name: string): Promise<() => void> {
-  const { navigator } = globalThis as unknown as BrowserGlobals; // cast: as described above
+  const { navigator } = globalThis as unknown as LockGlobals; // cast: as described above
   return new Promise((resolve, reject) => {
     navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
         const text =
           "Cannot open the store: another tab or worker has it open; close that one first";
-        return reject(new StoreError("store_locked", text));
+        return reject(new StoreFault("store_locked", text));
       }
       return new Promise<void>((release) => resolve(release));
     }).catch(reject);
@@ -127,7 +127,7 @@ function sealedKeyFile(database: IndexedDatabase): KeyStorage {
           await crypto.subtle.decrypt({ name: "AES-GCM", iv }, wrappingKey, sealed),
         );
       } catch (cause) {
-        throw new StoreError("store_corrupt", "Cannot read the key file: it is damaged", {
+        throw new StoreFault("store_corrupt", "Cannot read the key file: it is damaged", {
           cause,
           kind: "key file",
         });

@@ -17,7 +17,7 @@ interface WebTransportSession {
   close(info: { readonly closeCode: number }): void;
 }
 
-interface WebTransportOptions {
+interface BrowserTransportOptions {
   readonly serverCertificateHashes?: readonly {
     readonly algorithm: "sha-256";
     readonly value: Uint8Array;
@@ -26,7 +26,7 @@ interface WebTransportOptions {
 
 type WebTransportConstructor = new (
   url: string,
-  options: WebTransportOptions,
+  options: BrowserTransportOptions,
 ) => WebTransportSession;
 
 export const webtransport: Connector = {

@@ -19,15 +19,15 @@ import { ownerFolder } from "./owner_folder.ts";
 const everything = new Uint8Array(0);
 const maxBatchBytes = 1024 * 1024;
 
-type Database = ClassicLevel<Uint8Array, Uint8Array>;
+type CopiedDatabase = ClassicLevel<Uint8Array, Uint8Array>;
 
-interface Places {
+interface CopyFolders {
   readonly current: string;
   readonly fresh: string;
   readonly old: string;
 }
 
-function placesIn(directory: string): Places {
+function placesIn(directory: string): CopyFolders {
   return {
     current: join(directory, "db"),
     fresh: join(directory, "db.new"),
@@ -69,7 +69,7 @@ export async function copyLive(
   }
 }
 
-async function copyAll(from: Pick<BlobStore, "list">, to: Database): Promise<void> {
+async function copyAll(from: Pick<BlobStore, "list">, to: CopiedDatabase): Promise<void> {
   let changes: BlobChange[] = [];
   let bytes = 0;
   for await (const { key, value } of from.list(everything)) {
@@ -95,10 +95,13 @@ export async function changeToCopy(directory: string): Promise<void> {
 
 async function withDatabase(
   location: string,
-  act: (database: Database) => Promise<void>,
+  act: (database: CopiedDatabase) => Promise<void>,
 ): Promise<void> {
   // Ciphertext cannot be compressed, so trying would only cost time.
-  const database: Database = new ClassicLevel(location, { ...bytesToBytes, compression: false });
+  const database: CopiedDatabase = new ClassicLevel(location, {
+    ...bytesToBytes,
+    compression: false,
+  });
   await database.open();
   try {
     await act(database);

@@ -1,5 +1,5 @@
 /** HTTP in Deno, which takes certificates through a client of its own. */
-import type { HttpClient, Trust } from "../transport/transport.ts";
+import type { CertificateTrust, HttpClient } from "../transport/transport.ts";
 
 /**
  * Before the relay gives up an idle connection, so that no request goes out on one that is being
@@ -25,7 +25,7 @@ interface DenoHttpClient {
   close(): void;
 }
 
-export function openHttp({ caCerts }: Trust): HttpClient {
+export function openHttp({ caCerts }: CertificateTrust): HttpClient {
   // cast: only what is described above is used
   const { Deno } = globalThis as unknown as { readonly Deno: DenoHttp };
   // Over HTTP/2 Deno writes a request in two pieces, and the second waits until the first is

@@ -18,7 +18,7 @@ import {
   type PeriodStorage,
   RecordStore,
   refusalOf,
-  StoreError,
+  StoreFault,
   type StoreOptions,
   type StoreParts,
 } from "../store/mod.ts";
@@ -30,7 +30,7 @@ import { makeOwnerFolder } from "./owner_folder.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
 import { after } from "./timers.ts";
 
-export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
+export { RecordStore, StoreFault, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
 const ownerFile = 0o600;
 /** More than any version writes: a key file is read whole. */
@@ -71,7 +71,7 @@ export async function openDirectoryStore(
     return store;
   } catch (error) {
     await blobs.close();
-    throw error instanceof StoreError ? error : refusalOf("Cannot open the store", error);
+    throw error instanceof StoreFault ? error : refusalOf("Cannot open the store", error);
   }
 }
 
@@ -105,7 +105,7 @@ async function openDatabase(directory: string, repair: boolean): Promise<OpenDat
     await checkTables(location, repair);
   } catch (cause) {
     await release();
-    throw cause instanceof StoreError
+    throw cause instanceof StoreFault
       ? cause
       : refusalOf("Cannot prepare the store's folder", cause);
   }
@@ -143,7 +143,7 @@ async function checkTables(location: string, repair: boolean): Promise<void> {
     const text =
       `Cannot open the store: ${damaged.length} files of its database are damaged; restore them, or repair it ` +
       "and open it again";
-    throw new StoreError("store_corrupt", text, { kind: "database" });
+    throw new StoreFault("store_corrupt", text, { kind: "database" });
   }
 }
 

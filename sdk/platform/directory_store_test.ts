@@ -12,7 +12,7 @@ import {
 import {
   openDirectoryStore,
   type RecordStore,
-  StoreError,
+  StoreFault,
   type StoreOptions,
 } from "./directory_store.ts";
 
@@ -75,7 +75,7 @@ async function createStore(folder: string): Promise<Expected> {
 }
 
 interface Honesty {
-  readonly refused: StoreError | undefined;
+  readonly refused: StoreFault | undefined;
   readonly intact: number;
   /** Of the records here nothing can be read without it. */
   readonly isPeriodLost: boolean;
@@ -95,7 +95,7 @@ async function assertHonest(
   try {
     store = await openDirectoryStore(folder, options);
   } catch (error) {
-    assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
+    assert(error instanceof StoreFault, `seed ${random.seed}: ${String(error)}`);
     return { refused: error, intact: 0, isPeriodLost: false };
   }
   try {
@@ -119,7 +119,7 @@ async function countIntact(store: RecordStore, expected: Expected): Promise<numb
       );
       intact++;
     } catch (error) {
-      assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
+      assert(error instanceof StoreFault, `seed ${random.seed}: ${String(error)}`);
       assertEquals([error.code, error.kind], ["store_corrupt", kind], error.message);
     }
   }
@@ -300,7 +300,7 @@ Deno.test("a wrong passphrase changes no file", async () => {
     const key = await Deno.readFile(`${path}/key`);
     const witness = await Deno.readFile(`${path}/witness`);
     for (const options of [{ passphrase: "wrong" }, {}]) {
-      const error = await assertRejects(() => openDirectoryStore(path, options), StoreError);
+      const error = await assertRejects(() => openDirectoryStore(path, options), StoreFault);
       assertEquals(error.code, "passphrase_wrong");
     }
     assertEquals([await Deno.readFile(`${path}/key`), await Deno.readFile(`${path}/witness`)], [
@@ -317,7 +317,7 @@ Deno.test("a folder that cannot be created gives a typed error and leaves the um
   await withFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/file`, "");
     const before = Deno.umask();
-    const error = await assertRejects(() => openDirectoryStore(`${folder}/file/store`), StoreError);
+    const error = await assertRejects(() => openDirectoryStore(`${folder}/file/store`), StoreFault);
     assertEquals([error.code, Deno.umask()], ["store_failed", before]);
   });
 });

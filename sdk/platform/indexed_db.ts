@@ -3,7 +3,7 @@
  * resolves. The part of IndexedDB that is used is described here, because Deno's type library has
  * none of it.
  */
-import { StoreError } from "../store/mod.ts";
+import { StoreFault } from "../store/mod.ts";
 
 export interface IndexedDatabase {
   get(table: string, key: Uint8Array | string): Promise<unknown>;
@@ -31,7 +31,7 @@ export interface KeyRange {
   readonly to: Uint8Array | undefined;
 }
 
-interface BrowserGlobals {
+interface IndexedGlobals {
   readonly indexedDB: { open(name: string, version: number): OpenRequest };
   readonly IDBKeyRange: {
     bound(lower: Uint8Array, upper: Uint8Array, lowerOpen: boolean, upperOpen: boolean): object;
@@ -39,24 +39,24 @@ interface BrowserGlobals {
   };
 }
 
-interface Request<T> {
+interface NativeRequest<T> {
   readonly result: T;
   readonly error: unknown;
   onsuccess: (() => void) | null;
   onerror: (() => void) | null;
 }
 
-interface OpenRequest extends Request<Database> {
+interface OpenRequest extends NativeRequest<NativeDatabase> {
   onupgradeneeded: (() => void) | null;
 }
 
-interface Database {
+interface NativeDatabase {
   createObjectStore(name: string): void;
-  transaction(names: string[], mode: string, options?: { durability: "strict" }): Transaction;
+  transaction(names: string[], mode: string, options?: { durability: "strict" }): NativeTransaction;
   close(): void;
 }
 
-interface Transaction {
+interface NativeTransaction {
   oncomplete: (() => void) | null;
   onabort: (() => void) | null;
   readonly error: unknown;
@@ -65,9 +65,9 @@ interface Transaction {
 }
 
 interface Table {
-  get(key: Uint8Array | string): Request<unknown>;
-  getAll(range: object, count: number): Request<unknown[]>;
-  getAllKeys(range: object, count: number): Request<ArrayBuffer[]>;
+  get(key: Uint8Array | string): NativeRequest<unknown>;
+  getAll(range: object, count: number): NativeRequest<unknown[]>;
+  getAllKeys(range: object, count: number): NativeRequest<ArrayBuffer[]>;
   put(value: unknown, key: Uint8Array | string): void;
   delete(key: Uint8Array | string): void;
 }
@@ -107,12 +107,12 @@ function asNewer(cause: unknown): never {
   if (!(cause instanceof Error) || cause.name !== "VersionError") throw cause;
   const text =
     "Cannot open the store: a newer version of this library wrote it. Update this one. Nothing was changed";
-  throw new StoreError("unsupported_version", text, { cause });
+  throw new StoreFault("unsupported_version", text, { cause });
 }
 
 /** By default a browser acknowledges what the operating system has not yet written. */
 function write(
-  database: Database,
+  database: NativeDatabase,
   table: string,
   changes: readonly IndexedChange[],
 ): Promise<void> {
@@ -136,14 +136,14 @@ function toKeyRange({ from, after, to }: KeyRange): object {
     : IDBKeyRange.bound(from, to, after, true);
 }
 
-function resultOf<T>(request: Request<T>): Promise<T> {
+function resultOf<T>(request: NativeRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
 }
 
-function browser(): BrowserGlobals {
+function browser(): IndexedGlobals {
   // cast: the part of a browser's globals that is described above
-  return globalThis as unknown as BrowserGlobals;
+  return globalThis as unknown as IndexedGlobals;
 }

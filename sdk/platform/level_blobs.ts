@@ -5,7 +5,7 @@ import {
   type BlobChange,
   type BlobStore,
   findRefusal,
-  StoreError,
+  StoreFault,
 } from "../store/mod.ts";
 
 /** The part that is used of a database whose keys and values are both bytes. */
@@ -72,13 +72,13 @@ function readingError(cause: unknown): unknown {
   if (refusal !== undefined) return refusal;
   const text =
     "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
-  return new StoreError("store_corrupt", text, { cause, kind: "database" });
+  return new StoreFault("store_corrupt", text, { cause, kind: "database" });
 }
 
 /** Why a database did not open. */
-export function openingError(cause: unknown): StoreError {
+export function openingError(cause: unknown): StoreFault {
   if (codeOf(cause) === "LEVEL_LOCKED") {
-    return new StoreError(
+    return new StoreFault(
       "store_locked",
       "Cannot open the store: another process has it open; stop that one first",
       {
@@ -90,7 +90,7 @@ export function openingError(cause: unknown): StoreError {
   if (refusal !== undefined) return refusal;
   const text =
     "Cannot open the store: its database is damaged; restore it, or repair it and open it again";
-  return new StoreError("store_corrupt", text, { cause, kind: "database" });
+  return new StoreFault("store_corrupt", text, { cause, kind: "database" });
 }
 
 /** The reason is the innermost cause with a code: `abstract-level` wraps what the database said. */

@@ -17,7 +17,7 @@ const magic = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
 /** A key ends with its sequence number and type: 0 is a deletion, 1 a value. */
 const internalBytes = 8;
 
-class Damage extends Error {}
+class TableDamage extends Error {}
 
 /** Tables that LevelDB must not see. */
 export async function findDamagedTables(location: string): Promise<string[]> {
@@ -40,17 +40,17 @@ export function isSafeTable(table: Uint8Array): boolean {
     if (footer.length < footerBytes || magic.some((byte, i) => footer[40 + i] !== byte)) {
       return false;
     }
-    const handles = new Reader(footer);
+    const handles = new TableReader(footer);
     handles.handle();
     const index = handles.handle();
     if (!isIntact(table, index)) return false;
     for (const { value } of entries(blockAt(table, index))) {
-      const block = new Reader(value).handle();
+      const block = new TableReader(value).handle();
       if (!isIntact(table, block)) checkBlock(blockAt(table, block));
     }
     return true;
   } catch (error) {
-    if (error instanceof Damage) return false;
+    if (error instanceof TableDamage) return false;
     throw error;
   }
 }
@@ -61,7 +61,7 @@ interface Handle {
 }
 
 function blockAt(table: Uint8Array, { offset, size }: Handle): Uint8Array {
-  if (offset + size + trailerBytes > table.length) throw new Damage();
+  if (offset + size + trailerBytes > table.length) throw new TableDamage();
   return table.subarray(offset, offset + size);
 }
 
@@ -76,7 +76,7 @@ function isIntact(table: Uint8Array, { offset, size }: Handle): boolean {
   return contents.length === size && ((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0) === stored;
 }
 
-interface Entry {
+interface TableEntry {
   readonly at: number;
   /** How many bytes its key shares with the one before. */
   readonly shared: number;
@@ -84,13 +84,15 @@ interface Entry {
   readonly value: Uint8Array;
 }
 
-function* entries(block: Uint8Array): Iterable<Entry> {
-  const reader = new Reader(block.subarray(0, block.length - 4 - 4 * restartsOf(block).length));
+function* entries(block: Uint8Array): Iterable<TableEntry> {
+  const reader = new TableReader(
+    block.subarray(0, block.length - 4 - 4 * restartsOf(block).length),
+  );
   let key: Uint8Array = new Uint8Array(0);
   while (!reader.isDone()) {
     const at = reader.position();
     const [shared, rest, length] = [reader.varint(), reader.varint(), reader.varint()];
-    if (shared > key.length) throw new Damage();
+    if (shared > key.length) throw new TableDamage();
     const ending = reader.bytes(rest);
     const next = new Uint8Array(shared + rest);
     next.set(key.subarray(0, shared));
@@ -104,11 +106,11 @@ function* entries(block: Uint8Array): Iterable<Entry> {
  * At the end of a block: where entries start that share nothing, in order, and how many these are.
  */
 function restartsOf(block: Uint8Array): number[] {
-  if (block.length < 4) throw new Damage();
+  if (block.length < 4) throw new TableDamage();
   const view = new DataView(block.buffer, block.byteOffset, block.length);
   const count = view.getUint32(block.length - 4, true);
   const start = block.length - 4 - 4 * count;
-  if (count === 0 || start < 0) throw new Damage();
+  if (count === 0 || start < 0) throw new TableDamage();
   return Array.from({ length: count }, (_, i) => view.getUint32(start + 4 * i, true));
 }
 
@@ -119,12 +121,12 @@ function checkBlock(block: Uint8Array): void {
   for (const { at, shared, key } of entries(block)) {
     const type = key[key.length - internalBytes];
     if (type === undefined || type > 1 || (before !== undefined && compareKeys(before, key) >= 0)) {
-      throw new Damage();
+      throw new TableDamage();
     }
     if (restarts[found] === at && shared === 0) found++;
     before = key;
   }
-  if (found !== restarts.length) throw new Damage();
+  if (found !== restarts.length) throw new TableDamage();
 }
 
 /** As LevelDB orders them: by name, then the newest first. */
@@ -140,7 +142,7 @@ function compareKeys(a: Uint8Array, b: Uint8Array): number {
   return 0;
 }
 
-class Reader {
+class TableReader {
   readonly #bytes: Uint8Array;
   #at = 0;
 
@@ -157,7 +159,7 @@ class Reader {
   }
 
   bytes(length: number): Uint8Array {
-    if (this.#at + length > this.#bytes.length) throw new Damage();
+    if (this.#at + length > this.#bytes.length) throw new TableDamage();
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }
@@ -170,7 +172,7 @@ class Reader {
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
-    throw new Damage();
+    throw new TableDamage();
   }
 
   handle(): Handle {

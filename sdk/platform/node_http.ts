@@ -7,10 +7,10 @@ import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls, type RequestOptions } from "node:https";
 import { Readable } from "node:stream";
 import { rootCertificates } from "node:tls";
-import type { HttpClient, Trust } from "../transport/transport.ts";
+import type { CertificateTrust, HttpClient } from "../transport/transport.ts";
 import { openTunnelAgent } from "./proxy_tunnel.ts";
 
-export function openHttp({ caCerts }: Trust): HttpClient {
+export function openHttp({ caCerts }: CertificateTrust): HttpClient {
   const trust = caCerts.length > 0 ? { ca: [...rootCertificates, ...caCerts] } : {};
   return {
     request: async (url, init) => {

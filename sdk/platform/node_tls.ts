@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, rootCertificates, type TLSSocket } from "node:tls";
 import { equalBytes } from "../../proto/mod.ts";
-import type { Target, Trust } from "../transport/transport.ts";
+import type { CertificateTrust, ConnectTarget } from "../transport/transport.ts";
 import { openTunnel } from "./proxy_tunnel.ts";
 
 /**
@@ -14,7 +14,7 @@ import { openTunnel } from "./proxy_tunnel.ts";
  * the environment names one.
  */
 export async function connectTls(
-  target: Target,
+  target: ConnectTarget,
   protocol: string,
   signal: AbortSignal,
 ): Promise<TLSSocket> {
@@ -28,7 +28,7 @@ interface Handshake {
 }
 
 function shakeHands(
-  { host, port, trust }: Target,
+  { host, port, trust }: ConnectTarget,
   { tunnel, protocol, signal }: Handshake,
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
@@ -71,7 +71,7 @@ function shakeHands(
   });
 }
 
-function isPinned(socket: TLSSocket, { certificateHashes }: Trust): boolean {
+function isPinned(socket: TLSSocket, { certificateHashes }: CertificateTrust): boolean {
   const hash = createHash("sha256").update(socket.getPeerCertificate().raw).digest();
   return certificateHashes.some((pin) => equalBytes(pin, hash));
 }

@@ -6,13 +6,13 @@ import process from "node:process";
 
 const ownerOnly = 0o077;
 
-interface Held {
+interface UmaskHold {
   stores: number;
   before: number;
 }
 
 /** One umask per process, so one count per process. */
-const held: Held = { stores: 0, before: 0 };
+const held: UmaskHold = { stores: 0, before: 0 };
 
 /** Returns the function that restores the umask once the last store is closed. */
 export function holdOwnerOnly(): () => void {

@@ -10,7 +10,7 @@ import type { OpeningMlKem } from "../mls/crypto/ml_kem.ts";
 import type { LongHash } from "../mls/crypto/long_hash.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
-import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
+import type { CertificateTrust, Connector, HttpClient } from "../transport/transport.ts";
 
 export interface Platform {
   readonly runtime: "deno" | "node" | "browser";
@@ -25,7 +25,7 @@ export interface Platform {
    * HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's
    * certificate.
    */
-  openHttp(trust: Trust): HttpClient;
+  openHttp(trust: CertificateTrust): HttpClient;
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
   /** Runs once after the time; returns a function to cancel it. */

@@ -10,16 +10,16 @@ import { BlockList, isIP, type Socket } from "node:net";
 import process from "node:process";
 import { connect, type ConnectionOptions } from "node:tls";
 import { authorityOf } from "../transport/authority.ts";
-import type { Target } from "../transport/transport.ts";
+import type { ConnectTarget } from "../transport/transport.ts";
 
-type Place = Pick<Target, "host" | "port">;
-type Variables = Readonly<Record<string, string | undefined>>;
+type HostAndPort = Pick<ConnectTarget, "host" | "port">;
+type ProxyVariables = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy on the way to this host; undefined when there is none. Throws for one that cannot be
  * used.
  */
-export function findProxy(host: string, variables: Variables = process.env): URL | undefined {
+export function findProxy(host: string, variables: ProxyVariables = process.env): URL | undefined {
   const name = firstOf(variables, "ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy");
   const exempt = firstOf(variables, "NO_PROXY", "no_proxy");
   if (name === undefined || isExempt(host, variables[exempt ?? ""] ?? "")) return undefined;
@@ -36,11 +36,11 @@ export function findProxy(host: string, variables: Variables = process.env): URL
 }
 
 /** The name of the one that is set. An empty one counts as none. */
-function firstOf(variables: Variables, ...names: readonly string[]): string | undefined {
+function firstOf(variables: ProxyVariables, ...names: readonly string[]): string | undefined {
   return names.find((name) => (valueOf(variables, name) ?? "") !== "");
 }
 
-function valueOf(variables: Variables, name: string): string | undefined {
+function valueOf(variables: ProxyVariables, name: string): string | undefined {
   try {
     return variables[name];
   } catch {
@@ -86,7 +86,10 @@ function isInRange(host: string, entry: string): boolean {
  * A connection through the proxy that the environment names for this place; undefined when the way
  * there is direct.
  */
-export async function openTunnel(place: Place, signal?: AbortSignal): Promise<Socket | undefined> {
+export async function openTunnel(
+  place: HostAndPort,
+  signal?: AbortSignal,
+): Promise<Socket | undefined> {
   const proxy = findProxy(place.host);
   return proxy && await tunnelTo(place, proxy, signal);
 }
@@ -113,7 +116,7 @@ export async function openTunnelAgent(
 }
 
 /** Rejects when the proxy refuses. */
-export function tunnelTo(place: Place, proxy: URL, signal?: AbortSignal): Promise<Socket> {
+export function tunnelTo(place: HostAndPort, proxy: URL, signal?: AbortSignal): Promise<Socket> {
   const authority = authorityOf(place);
   const { protocol, hostname, port, username, password } = proxy;
   const name = decodeURIComponent(username);

@@ -8,7 +8,7 @@ const slotMs = 250;
 /** Beyond it, `setTimeout` runs at once. */
 const longestMs = 2 ** 31 - 1;
 
-interface Wait {
+interface TimedWait {
   readonly run: () => void;
 }
 
@@ -16,7 +16,7 @@ type Timer = ReturnType<typeof setTimeout>;
 
 export class SharedTimer {
   /** By the slot in which they end. */
-  readonly #slots = new Map<number, Set<Wait>>();
+  readonly #slots = new Map<number, Set<TimedWait>>();
   #timer: Timer | undefined;
   /** The slot for which the timer is set. */
   #armed = Infinity;
@@ -25,7 +25,7 @@ export class SharedTimer {
   /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void {
     const slot = Math.ceil((performance.now() + ms) / slotMs);
-    const wait: Wait = { run };
+    const wait: TimedWait = { run };
     const waits = this.#slots.get(slot);
     if (waits === undefined) this.#slots.set(slot, new Set([wait]));
     else waits.add(wait);
@@ -36,7 +36,7 @@ export class SharedTimer {
   }
 
   /** Returns whether it was still waiting. The timer stays set: the next wait needs it soon. */
-  #take(slot: number, wait: Wait): boolean {
+  #take(slot: number, wait: TimedWait): boolean {
     const waits = this.#slots.get(slot);
     if (waits === undefined || !waits.delete(wait)) return false;
     if (waits.size === 0) this.#slots.delete(slot);

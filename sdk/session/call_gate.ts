@@ -11,7 +11,7 @@ export interface CallGateOptions {
   readonly hasRoom: () => boolean;
 }
 
-interface Waiting {
+interface QueuedCall {
   readonly start: () => void;
   readonly refuse: (reason: unknown) => void;
 }
@@ -19,7 +19,7 @@ interface Waiting {
 export class CallGate {
   readonly #options: CallGateOptions;
   /** In the order in which they came; a Set, so that one that gives up is removed at once. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<QueuedCall>();
   #underWay = 0;
   #open = false;
   #end: unknown;
@@ -85,7 +85,7 @@ export class CallGate {
         signal.removeEventListener("abort", abort);
         this.#waiting.delete(waiting);
       };
-      const waiting: Waiting = {
+      const waiting: QueuedCall = {
         start: () => {
           stopWaiting();
           resolve(this.#start(start));

@@ -27,7 +27,7 @@ import { RiderQueue } from "../transport/rider_queue.ts";
 import type { CellStream } from "../transport/transport.ts";
 import type { Cover } from "./cover.ts";
 
-export interface ConnectionDeps {
+export interface RelayConnectionDeps {
   readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
   /** Uniform in [0, 1). */
@@ -50,7 +50,7 @@ export interface RequestOptions<Name extends CallName> {
   readonly onReply?: (body: ReplyBody<Name>) => void;
 }
 
-interface Pending {
+interface PendingReply {
   readonly operation: CallName;
   readonly resolve: (envelope: ReplyEnvelope) => void;
   readonly reject: (error: unknown) => void;
@@ -63,16 +63,16 @@ const flushMs = 1_000;
 const ticksForGoodbye = 4;
 const maxEarlyNotices = 64;
 
-export class Connection {
+export class RelayConnection {
   readonly #stream: CellStream;
-  readonly #deps: ConnectionDeps;
+  readonly #deps: RelayConnectionDeps;
   readonly #reader = new CellReader({
     cellBytes: limits.cellBytes,
     maxEnvelopeBytes: limits.handshakeEnvelopeBytes,
   });
   readonly #sender: Outlet;
   readonly #offer: (key: string, envelope: Uint8Array) => void;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PendingReply>();
   /** The last of each channel that has not left yet: only the last one counts. */
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
   #nextId = 1;
@@ -91,7 +91,7 @@ export class Connection {
   /** Why it ended. Never rejects. */
   readonly ended: Promise<StaticError>;
 
-  constructor(stream: CellStream, deps: ConnectionDeps) {
+  constructor(stream: CellStream, deps: RelayConnectionDeps) {
     this.#stream = stream;
     this.#deps = deps;
     this.#lastReceivedMs = deps.nowMs();
@@ -317,7 +317,7 @@ export class Connection {
   }
 
   /** Undefined for a call that nobody waits for any more, and for notices of ours that failed. */
-  #pendingOf(id: number): Pending | undefined {
+  #pendingOf(id: number): PendingReply | undefined {
     if (id >= this.#nextId) throw broken("answered a request that was never made");
     return this.#pending.get(id);
   }
@@ -344,7 +344,7 @@ export class Connection {
 /** The stream's own thread, if it has one, else a scheduler in this one. */
 function openOutlet(
   stream: CellStream | ThreadedStream,
-  { after, nowMs, random }: ConnectionDeps,
+  { after, nowMs, random }: RelayConnectionDeps,
   events: OutletEvents,
 ): { readonly outlet: Outlet; readonly offer: ThreadedStream["offer"] } {
   if ("attach" in stream) {

@@ -4,7 +4,7 @@
  * Listeners are told of it, and it ends with the budget's period.
  */
 import { CoverBudget, type NoticeBody } from "../../proto/mod.ts";
-import type { Connection } from "./connection.ts";
+import type { RelayConnection } from "./connection.ts";
 import type { Cover, ParsedCover } from "./cover.ts";
 
 export interface CoverKeeperDeps {
@@ -24,7 +24,7 @@ export class CoverKeeper {
   readonly #cover: Cover;
   readonly #budget: CoverBudget | undefined;
   readonly #deps: CoverKeeperDeps;
-  #connection: Connection | undefined;
+  #connection: RelayConnection | undefined;
   #spent = 0;
   #cancelOwn: (() => void) | undefined;
   #cancelRelays: (() => void) | undefined;
@@ -41,7 +41,7 @@ export class CoverKeeper {
   }
 
   /** A connection has begun; its cells are counted from its first. */
-  attach(connection: Connection): void {
+  attach(connection: RelayConnection): void {
     this.#connection = connection;
     this.#spent = 0;
     this.#apply();

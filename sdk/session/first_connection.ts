@@ -11,7 +11,7 @@ export const patienceMs = 60_000;
 
 const retryTimes = { minMs: 500, maxMs: 15_000 };
 
-export interface Patience {
+export interface ConnectDeadline {
   readonly untilMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,7 +22,7 @@ export interface Patience {
  */
 export async function whileBusy<T>(
   ask: (signal: AbortSignal) => Promise<T>,
-  { untilMs, signal }: Patience,
+  { untilMs, signal }: ConnectDeadline,
   runtime: Runtime,
 ): Promise<T> {
   let attempts = startAttempts(untilMs);

@@ -10,11 +10,12 @@ import {
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { Connection } from "./connection.ts";
+import type { RelayConnection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
 import type { SessionOptions } from "./options.ts";
 
-export interface Credentials extends Pick<SessionOptions, "identity" | "publicKey" | "sign"> {
+export interface HandshakeCredentials
+  extends Pick<SessionOptions, "identity" | "publicKey" | "sign"> {
   readonly token: string;
   /** As the user configured the relay. */
   readonly origin: string;
@@ -22,7 +23,7 @@ export interface Credentials extends Pick<SessionOptions, "identity" | "publicKe
   readonly cover: Cover;
 }
 
-export interface Authenticated {
+export interface AuthenticatedConnection {
   readonly cellBytes: number;
   readonly features: readonly number[];
   readonly reply: ReplyBody<"Authenticate">;
@@ -32,10 +33,10 @@ export interface Authenticated {
 
 /** `onAuthenticated` runs before anything that the relay sent behind its answer is looked at. */
 export async function authenticate(
-  connection: Connection,
-  { token, origin, identity, publicKey, sign, clientNonce, cover }: Credentials,
+  connection: RelayConnection,
+  { token, origin, identity, publicKey, sign, clientNonce, cover }: HandshakeCredentials,
   nowMs: () => number,
-  onAuthenticated: (authenticated: Authenticated) => void,
+  onAuthenticated: (authenticated: AuthenticatedConnection) => void,
 ): Promise<void> {
   const { version, nonce: relayNonce, cellBytes, features } = await connection.request(
     "GetChallenge",

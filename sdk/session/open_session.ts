@@ -114,13 +114,13 @@ function apiOf(
 }
 
 /** An authority that the API told of must not vouch for the API itself. */
-type Trusted = ServiceParts["trust"];
+type ServiceTrust = ServiceParts["trust"];
 
 async function readTrusted(
   { tls }: RelayOptions,
   settings: PlatformSettings,
   platform: Platform,
-): Promise<Trusted> {
+): Promise<ServiceTrust> {
   const { caFile, relayCaFile } = settings;
   const api = await readTlsOptions(
     tls ?? (caFile === undefined ? {} : { caFile }),
@@ -148,7 +148,7 @@ export function isTrustGiven({ tls, endpoint }: RelayOptions, settings: Platform
 function serviceOf(
   apiUrl: string | undefined,
   apiKey: string | undefined,
-  trust: Trusted,
+  trust: ServiceTrust,
   { openHttp, after, randomBytes }: Platform,
 ): Pick<SessionDeps, "usage" | "service"> {
   const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);

@@ -6,16 +6,16 @@
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
-import { type Way, waysTo } from "../transport/endpoint.ts";
+import { type RelayRoute, waysTo } from "../transport/endpoint.ts";
 import { reasonOf } from "../transport/reason.ts";
 import type { TransportName } from "../transport/transport.ts";
-import { Connection } from "./connection.ts";
+import { RelayConnection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
-import { authenticate, type Authenticated } from "./handshake.ts";
+import { authenticate, type AuthenticatedConnection } from "./handshake.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
 import { RelayChoice } from "./relay_choice.ts";
 
-export interface OpeningDeps extends SessionDeps {
+export interface DialerDeps extends SessionDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   /** For one way, authentication included. */
@@ -25,16 +25,16 @@ export interface OpeningDeps extends SessionDeps {
   /** Cover of a connection that opens now. */
   readonly cover: () => Cover;
   /** Before anything that the relay sent behind its answer is looked at. */
-  readonly onOnline: (online: Online) => void;
+  readonly onOnline: (online: OnlineConnection) => void;
 }
 
-export interface Online extends Authenticated {
-  readonly connection: Connection;
+export interface OnlineConnection extends AuthenticatedConnection {
+  readonly connection: RelayConnection;
   readonly transport: TransportName;
   readonly token: string;
 }
 
-interface Attempt {
+interface ConnectAttempt {
   readonly signal: AbortSignal;
   /** The handshake may take all the time there is: no other way waits. */
   readonly isPatient: boolean;
@@ -42,7 +42,7 @@ interface Attempt {
   readonly endMs: number;
 }
 
-interface Failure {
+interface ConnectFailure {
   readonly error: StaticError;
   /** The rest may work: other ways to this relay, other relays only, or nothing. */
   readonly of: "way" | "relay" | "all";
@@ -98,19 +98,19 @@ const relaysFault: ReadonlySet<string> = new Set([
  */
 const portsFault: ReadonlySet<string> = new Set(["overloaded", "rate_limited"]);
 
-export class Opening {
+export class Dialer {
   readonly #options: SessionOptions;
-  readonly #deps: OpeningDeps;
+  readonly #deps: DialerDeps;
   readonly #choice: RelayChoice;
   /** The way of the last connection. */
-  #last: Way | undefined;
+  #last: RelayRoute | undefined;
   #refused: string | undefined;
   #hasWorked = false;
   /** How many times as long as usual an attempt may take. */
   #patience = 1;
 
   /** Throws `StaticError` when nothing leads to the endpoint. */
-  constructor(options: SessionOptions, deps: OpeningDeps) {
+  constructor(options: SessionOptions, deps: DialerDeps) {
     this.#options = options;
     this.#deps = deps;
     const ways = waysTo(options.endpoints, deps.connectors, options.transport ?? "auto");
@@ -136,9 +136,9 @@ export class Opening {
   /**
    * Returns a connection, for which `onOnline` was called, or why there is none within this time.
    */
-  async open(signal: AbortSignal, withinMs = Infinity): Promise<Connection | StaticError> {
+  async open(signal: AbortSignal, withinMs = Infinity): Promise<RelayConnection | StaticError> {
     const endMs = this.#deps.nowMs() + withinMs;
-    const failed = new Map<Way, Failure>();
+    const failed = new Map<RelayRoute, ConnectFailure>();
     const ways = this.#choice.round();
     for (const [index, way] of ways.entries()) {
       if (
@@ -163,13 +163,13 @@ export class Opening {
 
   /** Returns undefined when the rest of the ways may work. */
   async #attempt(
-    way: Way,
-    attempt: Attempt,
-    failed: Map<Way, Failure>,
-  ): Promise<Connection | StaticError | undefined> {
+    way: RelayRoute,
+    attempt: ConnectAttempt,
+    failed: Map<RelayRoute, ConnectFailure>,
+  ): Promise<RelayConnection | StaticError | undefined> {
     const outcome = await this.#try(way, attempt);
     failed.delete(way);
-    if (outcome instanceof Connection) {
+    if (outcome instanceof RelayConnection) {
       this.#worked(way, failed);
       return outcome;
     }
@@ -184,7 +184,10 @@ export class Opening {
    * and a relay that restarts must be met as soon as it is back. Not where a relay has answered: it
    * said when to come again.
    */
-  #hurriedWay(ways: readonly Way[], failed: ReadonlyMap<Way, Failure>): Way | undefined {
+  #hurriedWay(
+    ways: readonly RelayRoute[],
+    failed: ReadonlyMap<RelayRoute, ConnectFailure>,
+  ): RelayRoute | undefined {
     const failures = [...failed.values()];
     if (
       this.#hasWorked || this.#patience > 1 || failures.some((failure) => failure.of === "relay")
@@ -195,7 +198,7 @@ export class Opening {
     return isSlow ? ways.find((way) => failed.get(way)?.silent === "so_far") : undefined;
   }
 
-  #worked(way: Way, failed: ReadonlyMap<Way, Failure>): void {
+  #worked(way: RelayRoute, failed: ReadonlyMap<RelayRoute, ConnectFailure>): void {
     this.#restAll(failed);
     this.#choice.worked(way, failed.keys());
     this.#last = way;
@@ -204,17 +207,17 @@ export class Opening {
     this.#hasWorked = true;
   }
 
-  #restAll(failed: ReadonlyMap<Way, Failure>): void {
+  #restAll(failed: ReadonlyMap<RelayRoute, ConnectFailure>): void {
     for (const [way, { error }] of failed) this.#choice.rest(way, error.retryAfterMs);
   }
 
   /** With a second token if the first is not taken. */
-  async #try(way: Way, attempt: Attempt): Promise<Connection | Failure> {
+  async #try(way: RelayRoute, attempt: ConnectAttempt): Promise<RelayConnection | ConnectFailure> {
     for (;;) {
       const token = await this.#nextToken(attempt.signal);
       if (token instanceof StaticError) return { error: token, of: "all" };
       const outcome = await this.#connect(way, token, attempt);
-      if (outcome instanceof Connection) return outcome;
+      if (outcome instanceof RelayConnection) return outcome;
       if (portsFault.has(outcome.error.code)) this.#choice.wasBusy(way);
       if (!isTokenRefusal(outcome.error)) return outcome;
       if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
@@ -231,10 +234,10 @@ export class Opening {
   }
 
   async #connect(
-    { connector, target, origin }: Way,
+    { connector, target, origin }: RelayRoute,
     token: string,
-    { signal, isPatient, endMs }: Attempt,
-  ): Promise<Connection | Failure> {
+    { signal, isPatient, endMs }: ConnectAttempt,
+  ): Promise<RelayConnection | ConnectFailure> {
     const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
     const cover = this.#deps.cover();
     const startedMs = nowMs();
@@ -246,7 +249,7 @@ export class Opening {
       attempt.abort(createError("transport_error", "The session was closed by its client"));
     const giveUp = (ms: number): void =>
       attempt.abort(createError("connection_error", `no answer within ${ms} ms`));
-    let silent: Failure["silent"];
+    let silent: ConnectFailure["silent"];
     const cancel = after(connectMs, () => {
       silent = "all_along";
       giveUp(connectMs);
@@ -257,7 +260,7 @@ export class Opening {
       giveUp(shortMs);
     });
     signal.addEventListener("abort", abort);
-    let connection: Connection | undefined;
+    let connection: RelayConnection | undefined;
     try {
       if (signal.aborted) abort();
       // Ticks must not wait for what this thread computes.
@@ -266,7 +269,7 @@ export class Opening {
         : connector.connect;
       const stream = await connect(target, attempt.signal);
       cancelHandshake();
-      const opened = connection = new Connection(stream, {
+      const opened = connection = new RelayConnection(stream, {
         nowMs,
         after,
         random,
@@ -301,7 +304,10 @@ export class Opening {
   }
 }
 
-async function failure(error: StaticError, connection: Connection | undefined): Promise<Failure> {
+async function failure(
+  error: StaticError,
+  connection: RelayConnection | undefined,
+): Promise<ConnectFailure> {
   if (connection === undefined) return { error, of: relaysFault.has(error.code) ? "relay" : "way" };
   connection.abandon(error, 0);
   const reason = await connection.ended;
@@ -316,14 +322,17 @@ function isTokenRefusal({ code }: StaticError): boolean {
 }
 
 /** Of relays that answered and refused, the one that may be asked again first. */
-function refusal(failed: ReadonlyMap<Way, Failure>): StaticError | undefined {
+function refusal(failed: ReadonlyMap<RelayRoute, ConnectFailure>): StaticError | undefined {
   const errors = [...failed.values()].filter((failure) => failure.of === "relay").map(({ error }) =>
     error
   );
   return errors.sort((a, b) => (a.retryAfterMs ?? 0) - (b.retryAfterMs ?? 0))[0];
 }
 
-function unreachable(failed: ReadonlyMap<Way, Failure>, note: string | undefined): StaticError {
+function unreachable(
+  failed: ReadonlyMap<RelayRoute, ConnectFailure>,
+  note: string | undefined,
+): StaticError {
   const reasons = Array.from(
     failed,
     ([{ connector, origin }, { error }]) => `${origin} by ${connector.transport}: ${error.message}`,

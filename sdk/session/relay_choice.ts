@@ -4,7 +4,7 @@
  * comes after all others for a while. The ways to one relay have the order in which they serve
  * best; one on which it was too busy comes last, because each port has places of its own.
  */
-import type { Way } from "../transport/endpoint.ts";
+import type { RelayRoute } from "../transport/endpoint.ts";
 
 export interface RelayChoiceDeps {
   readonly nowMs: () => number;
@@ -23,15 +23,15 @@ const restMs = 30_000;
 const maxRestMs = 10 * 60 * 1000;
 
 export class RelayChoice {
-  readonly #ways: readonly Way[];
+  readonly #ways: readonly RelayRoute[];
   readonly #deps: RelayChoiceDeps;
   readonly #relays: readonly number[];
-  readonly #demotedUntilMs = new Map<Way, number>();
+  readonly #demotedUntilMs = new Map<RelayRoute, number>();
   readonly #restsUntilMs = new Map<number, number>();
   /** Ways on which a relay was busy since it last worked, in that order. */
-  readonly #busy = new Set<Way>();
+  readonly #busy = new Set<RelayRoute>();
 
-  constructor(ways: readonly Way[], deps: RelayChoiceDeps) {
+  constructor(ways: readonly RelayRoute[], deps: RelayChoiceDeps) {
     this.#ways = ways;
     this.#deps = deps;
     this.#relays = [...new Set(ways.map(({ relay }) => relay))];
@@ -46,18 +46,19 @@ export class RelayChoice {
   }
 
   /** Every way once, those of one relay side by side. */
-  round(): readonly Way[] {
-    const isDemoted = (way: Way): number =>
+  round(): readonly RelayRoute[] {
+    const isDemoted = (way: RelayRoute): number =>
       Number((this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs());
     const busy = [...this.#busy];
-    const rank = (way: Way): number => isDemoted(way) * (busy.length + 1) + busy.indexOf(way);
+    const rank = (way: RelayRoute): number =>
+      isDemoted(way) * (busy.length + 1) + busy.indexOf(way);
     return this.#order().flatMap((relay) =>
       this.#ways.filter((way) => way.relay === relay).sort((a, b) => rank(a) - rank(b))
     );
   }
 
   /** `failed` were tried before it in this round. */
-  worked(way: Way, failed: Iterable<Way>): void {
+  worked(way: RelayRoute, failed: Iterable<RelayRoute>): void {
     this.#restsUntilMs.delete(way.relay);
     for (const other of this.#busy) if (other.relay === way.relay) this.#busy.delete(other);
     for (const other of failed) {
@@ -68,13 +69,13 @@ export class RelayChoice {
   }
 
   /** The relay had no place for one that came this way. */
-  wasBusy(way: Way): void {
+  wasBusy(way: RelayRoute): void {
     this.#busy.delete(way);
     this.#busy.add(way);
   }
 
   /** It was lost, cannot be reached, or asks for this time. */
-  rest({ relay }: Way, namedMs = 0): void {
+  rest({ relay }: RelayRoute, namedMs = 0): void {
     if (this.#relays.length === 1) return;
     this.#restsUntilMs.set(
       relay,

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
+import { parseEndpoints, type RelayRoute, waysTo } from "../transport/endpoint.ts";
 import type { Connector } from "../transport/transport.ts";
 import { RelayChoice } from "./relay_choice.ts";
 
@@ -12,7 +12,7 @@ const connector = (transport: "quic" | "cells"): Connector => ({
 
 class Stage {
   nowMs = 0;
-  readonly ways: readonly Way[];
+  readonly ways: readonly RelayRoute[];
   readonly choice: RelayChoice;
 
   constructor(endpoint: string) {
@@ -28,7 +28,7 @@ class Stage {
     );
   }
 
-  way(number: number): Way {
+  way(number: number): RelayRoute {
     const way = this.ways[number];
     assert(way !== undefined);
     return way;

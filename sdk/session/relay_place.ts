@@ -7,14 +7,14 @@ import { parseApiUrl, readDiscovery, relaysOf, type ServiceDiscovery } from "../
 import { codeOfHttp, createError } from "../base/errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import { type Endpoint, parseEndpoints } from "../transport/endpoint.ts";
-import type { Trust } from "../transport/transport.ts";
+import type { CertificateTrust } from "../transport/transport.ts";
 import { askApi, done, relayUrlsOf, type ServiceParts } from "./service.ts";
 import { readTlsOptions } from "./tls_options.ts";
 
 export interface RelayPlace {
   readonly endpoints: readonly Endpoint[];
   /** By which the service is known: the user's, or that of the API. */
-  readonly trust: Trust;
+  readonly trust: CertificateTrust;
   /** Added to the error when none of them leads to a relay. */
   readonly note?: string;
 }
@@ -64,7 +64,11 @@ function haveTcp(endpoints: readonly Endpoint[]): boolean {
  */
 export function nameRelays(
   { endpoints, trust }: RelayPlace,
-  api: { readonly apiUrl: string; readonly told: readonly Endpoint[]; readonly trust: Trust },
+  api: {
+    readonly apiUrl: string;
+    readonly told: readonly Endpoint[];
+    readonly trust: CertificateTrust;
+  },
 ): RelayPlace {
   const { apiUrl, told } = api;
   const relays = relaysOf(told.map(({ origin }) => origin));
@@ -134,9 +138,9 @@ async function discover(
 /** That of the API, where nobody else has said whom to trust. */
 async function authorityOf(
   { ca, certificateHashes }: ServiceDiscovery,
-  trust: Trust,
+  trust: CertificateTrust,
   { runtime, readTextFile }: Platform,
-): Promise<Trust> {
+): Promise<CertificateTrust> {
   if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return trust;
   // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
   return await readTlsOptions(
@@ -146,7 +150,7 @@ async function authorityOf(
 }
 
 /** Without addresses that this version cannot read: none of them is the one that was given. */
-function parseTold(found: ServiceDiscovery, trust: Trust): readonly Endpoint[] {
+function parseTold(found: ServiceDiscovery, trust: CertificateTrust): readonly Endpoint[] {
   return relayUrlsOf(found).flatMap((url) => {
     try {
       return parseEndpoints(url, trust);

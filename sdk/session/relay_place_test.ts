@@ -3,18 +3,18 @@ import { StaticError } from "../base/errors.ts";
 import { platform } from "../platform/deno.ts";
 import type { Platform } from "../platform/platform.ts";
 import { parseEndpoints } from "../transport/endpoint.ts";
-import type { Trust } from "../transport/transport.ts";
+import type { CertificateTrust } from "../transport/transport.ts";
 import { findRelay, nameRelays, type PlaceOptions, type RelayPlace } from "./relay_place.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nof the API\n-----END CERTIFICATE-----\n";
 const ownPem = pem.replace("the API", "the user");
-const nobody: Trust = { caCerts: [], certificateHashes: [] };
+const nobody: CertificateTrust = { caCerts: [], certificateHashes: [] };
 const told = "quic://localhost:23072,https://localhost:23073,quic://b.example,grpc://b.example";
 
 /** Each endpoint, with a star where the API's authority is trusted. */
 function named(
   endpoint: string,
-  { urls = told, trust = { caCerts: [pem], certificateHashes: [] } as Trust } = {},
+  { urls = told, trust = { caCerts: [pem], certificateHashes: [] } as CertificateTrust } = {},
 ): {
   readonly shown: string[];
   readonly note: string | undefined;
@@ -28,7 +28,7 @@ function named(
   return { shown: shown(place, trust), note: place.note };
 }
 
-function shown({ endpoints }: RelayPlace, authority: Trust): string[] {
+function shown({ endpoints }: RelayPlace, authority: CertificateTrust): string[] {
   return endpoints.map(({ origin, trust }) => `${origin}${trust === authority ? " *" : ""}`);
 }
 
@@ -88,7 +88,7 @@ Deno.test("the API tells which TCP port a host has, and never sends the agent to
 });
 
 Deno.test("in a browser the API's hash is for QUIC; fetch trusts whom the browser trusts", () => {
-  const trust: Trust = { caCerts: [], certificateHashes: [new Uint8Array(32)] };
+  const trust: CertificateTrust = { caCerts: [], certificateHashes: [new Uint8Array(32)] };
   assertEquals(named("quic://b.example", { trust }).shown, [
     "quic://b.example:4433 *",
     "grpc://b.example:5000",
@@ -126,7 +126,7 @@ async function find(
 }
 
 Deno.test("the API is asked for whatever the user has not said, and its authority is trusted where nobody else was named", async () => {
-  const own: Trust = { caCerts: [ownPem], certificateHashes: [] };
+  const own: CertificateTrust = { caCerts: [ownPem], certificateHashes: [] };
   const trustOf = ({ endpoints }: RelayPlace): string[] =>
     endpoints.flatMap(({ trust }) => trust.caCerts);
   assertEquals(trustOf(await find({})), [pem, pem]);

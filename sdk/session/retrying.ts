@@ -11,7 +11,7 @@ import type { StaticError } from "../base/errors.ts";
 import { wasCutOff } from "../transport/reason.ts";
 
 /** How far an agent is with connecting. */
-export type Attempts =
+export type ConnectAttempts =
   /** `connect` waits, until a time. `isBusy`: the service has said so. */
   | {
     readonly kind: "first";
@@ -22,8 +22,8 @@ export type Attempts =
   /** It was connected, or nobody waits: tried for as long as it makes sense. */
   | { readonly kind: "again"; readonly failures: number };
 
-export type Verdict =
-  | { readonly kind: "wait"; readonly ms: number; readonly attempts: Attempts }
+export type RetryVerdict =
+  | { readonly kind: "wait"; readonly ms: number; readonly attempts: ConnectAttempts }
   /** Waiting mends nothing, or takes longer than the caller has. */
   | { readonly kind: "tell" };
 
@@ -33,14 +33,14 @@ export interface RetryTimes {
   readonly maxMs: number;
 }
 
-export interface Moment {
+export interface RetryMoment {
   readonly nowMs: number;
   /** Uniform in [0, 1). */
   readonly random: number;
 }
 
 /** A `StaticError`, as far as it counts here. */
-export interface Refusal {
+export interface ConnectRefusal {
   readonly code: ErrorCode;
   readonly retryAfterMs?: number | undefined;
   /**
@@ -70,28 +70,31 @@ const final: ReadonlySet<string> = new Set([
 ]);
 const busy: ReadonlySet<string> = new Set(["overloaded", "rate_limited", "relay_draining"]);
 
-export function refusalOf(error: StaticError): Refusal {
+export function refusalOf(error: StaticError): ConnectRefusal {
   const { code, retryAfterMs } = error;
   return { code, retryAfterMs, isCutOff: code === "connection_error" && wasCutOff(error) };
 }
 
-export function startAttempts(untilMs: number | undefined): Attempts {
+export function startAttempts(untilMs: number | undefined): ConnectAttempts {
   return untilMs === undefined
     ? { kind: "again", failures: 0 }
     : { kind: "first", failures: 0, untilMs, isBusy: false };
 }
 
 /** There was a connection. After one that lasted, the next failure is a first one. */
-export function afterConnection({ failures }: Attempts, hasLasted: boolean): Attempts {
+export function afterConnection(
+  { failures }: ConnectAttempts,
+  hasLasted: boolean,
+): ConnectAttempts {
   return { kind: "again", failures: hasLasted ? 0 : failures };
 }
 
 export function afterFailure(
-  attempts: Attempts,
-  error: Refusal,
+  attempts: ConnectAttempts,
+  error: ConnectRefusal,
   times: RetryTimes,
-  moment: Moment,
-): Verdict {
+  moment: RetryMoment,
+): RetryVerdict {
   if (final.has(error.code)) return { kind: "tell" };
   const failures = attempts.failures + 1;
   if (attempts.kind === "again") {
@@ -110,13 +113,13 @@ export function afterFailure(
 }
 
 /** An attempt that `connect` waits for ends with its time, but is never too short to succeed. */
-export function attemptMs(attempts: Attempts, nowMs: number): number {
+export function attemptMs(attempts: ConnectAttempts, nowMs: number): number {
   return attempts.kind === "first" ? Math.max(minAttemptMs, attempts.untilMs - nowMs) : Infinity;
 }
 
 /** For work that is always tried again. */
 export function waitMs(
-  error: Refusal,
+  error: ConnectRefusal,
   failures: number,
   times: RetryTimes,
   random: number,
@@ -124,16 +127,16 @@ export function waitMs(
   return within(windowOf(error, failures, times), random);
 }
 
-interface Window {
+interface DelayWindow {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 function windowOf(
-  { code, retryAfterMs = 0 }: Refusal,
+  { code, retryAfterMs = 0 }: ConnectRefusal,
   failures: number,
   { minMs, maxMs }: RetryTimes,
-): Window {
+): DelayWindow {
   const ownMs = Math.min(maxMs, minMs * 2 ** failures);
   const namedMs = Math.min(retryAfterMs, maxNamedMs);
   // A relay that goes away spreads its clients over the time it names; any other asks to be left
@@ -144,6 +147,6 @@ function windowOf(
     : { fromMs: namedMs, toMs: namedMs + Math.max(ownMs, namedMs) };
 }
 
-function within({ fromMs, toMs }: Window, random: number): number {
+function within({ fromMs, toMs }: DelayWindow, random: number): number {
   return fromMs + random * (toMs - fromMs);
 }

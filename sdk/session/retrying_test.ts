@@ -4,8 +4,8 @@ import {
   afterConnection,
   afterFailure,
   attemptMs,
-  type Attempts,
-  type Refusal,
+  type ConnectAttempts,
+  type ConnectRefusal,
   refusalOf,
   startAttempts,
 } from "./retrying.ts";
@@ -14,23 +14,25 @@ const times = { minMs: 250, maxMs: 15_000 };
 const limitMs = 60_000;
 /** The ends and the middle of [0, 1). */
 const chances = [0, 0.5, 1 - 2 ** -32];
-const busyAnswers: readonly Refusal[] = [
+const busyAnswers: readonly ConnectRefusal[] = [
   { code: "overloaded", retryAfterMs: 5_000 },
   { code: "overloaded" },
   { code: "rate_limited", retryAfterMs: 20_000 },
   { code: "rate_limited", retryAfterMs: 90_000 },
   { code: "relay_draining", retryAfterMs: 5_000 },
 ];
-const finalAnswers: readonly Refusal[] = [{ code: "auth_failed" }, { code: "auth_key_invalid" }];
-const otherAnswers: readonly Refusal[] = [{ code: "quota_exceeded" }, {
+const finalAnswers: readonly ConnectRefusal[] = [{ code: "auth_failed" }, {
+  code: "auth_key_invalid",
+}];
+const otherAnswers: readonly ConnectRefusal[] = [{ code: "quota_exceeded" }, {
   code: "unsupported_version",
 }];
-const away: Refusal = { code: "connection_error" };
-const cutOff: Refusal = { code: "connection_error", isCutOff: true };
+const away: ConnectRefusal = { code: "connection_error" };
+const cutOff: ConnectRefusal = { code: "connection_error", isCutOff: true };
 const answers = [...busyAnswers, ...finalAnswers, ...otherAnswers, away, cutOff];
 
 /** Every way in which a service may answer so many attempts in a row. */
-function* orders(length: number): Generator<readonly Refusal[]> {
+function* orders(length: number): Generator<readonly ConnectRefusal[]> {
   if (length === 0) return yield [];
   for (const rest of orders(length - 1)) for (const answer of answers) yield [...rest, answer];
 }
@@ -148,7 +150,7 @@ Deno.test("a service that stays busy is told to connect once its time is over, w
 
 Deno.test("a session that was connected is tried for ever, whatever is answered in whatever order, unless that is final", () => {
   for (const order of orders(3)) {
-    let attempts: Attempts = afterConnection(startAttempts(0), true);
+    let attempts: ConnectAttempts = afterConnection(startAttempts(0), true);
     for (const answer of order) {
       const verdict = afterFailure(attempts, answer, times, { nowMs: 1e12, random: 0.5 });
       assertEquals(

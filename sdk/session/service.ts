@@ -28,7 +28,7 @@ import {
 import { codeOfHttp, createError, type StaticError } from "../base/errors.ts";
 import { uniform } from "../base/runtime.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { Trust } from "../transport/transport.ts";
+import type { CertificateTrust } from "../transport/transport.ts";
 
 export interface AgentService {
   /** As `parseApiUrl` returns it. */
@@ -72,7 +72,7 @@ export interface ServiceParts extends Pick<Platform, "openHttp" | "after"> {
   /** As `parseApiUrl` returns it. */
   readonly apiUrl: string;
   readonly apiKey: string | undefined;
-  readonly trust: { readonly api: Trust; readonly relay: Trust };
+  readonly trust: { readonly api: CertificateTrust; readonly relay: CertificateTrust };
 }
 
 const timeoutMs = 15_000;

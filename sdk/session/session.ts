@@ -19,10 +19,10 @@ import {
 import { createError, StaticError } from "../base/errors.ts";
 import { uniform } from "../base/runtime.ts";
 import { CallGate } from "./call_gate.ts";
-import type { Connection } from "./connection.ts";
+import type { RelayConnection } from "./connection.ts";
 import { parseCover } from "./cover.ts";
 import { CoverKeeper } from "./cover_keeper.ts";
-import { type Online, Opening } from "./opening.ts";
+import { Dialer, type OnlineConnection } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
 import { Returning } from "./returning.ts";
@@ -30,7 +30,7 @@ import {
   afterConnection,
   afterFailure,
   attemptMs,
-  type Attempts,
+  type ConnectAttempts,
   refusalOf,
   startAttempts,
 } from "./retrying.ts";
@@ -61,7 +61,7 @@ class ReconnectingSession implements RelaySession {
   readonly #deps: SessionDeps;
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
-  readonly #opening: Opening;
+  readonly #opening: Dialer;
   readonly #returning: Returning;
   readonly #gate: CallGate;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
@@ -69,9 +69,9 @@ class ReconnectingSession implements RelaySession {
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   /** Ends whatever the loop is doing. */
   readonly #closing = new AbortController();
-  #attempts: Attempts;
+  #attempts: ConnectAttempts;
   #state: SessionState;
-  #connection: Connection | undefined;
+  #connection: RelayConnection | undefined;
   #token = "";
   #clockOffsetMs = 0;
   #lastError: StaticError | undefined;
@@ -101,7 +101,7 @@ class ReconnectingSession implements RelaySession {
     const { minRetryMs: minMs, maxRetryMs: maxMs } = this.#timing;
     this.#returning = new Returning({ minMs, maxMs }, { ...deps, random: this.#random });
     this.#attempts = startAttempts(options.untilMs);
-    this.#opening = new Opening(options, {
+    this.#opening = new Dialer(options, {
       ...deps,
       random: this.#random,
       connectMs: this.#timing.connectMs,
@@ -166,7 +166,7 @@ class ReconnectingSession implements RelaySession {
   }
 
   /** The gate is open only while there is one. */
-  #online(): Connection {
+  #online(): RelayConnection {
     if (this.#connection === undefined) throw new Error("The gate is open without a connection");
     return this.#connection;
   }
@@ -244,7 +244,7 @@ class ReconnectingSession implements RelaySession {
     return fault === undefined ? { error, lossMs } : { error: fault };
   }
 
-  #goOnline(online: Online): void {
+  #goOnline(online: OnlineConnection): void {
     const { keyPackages, hasLastResort, relayTimeMs } = online.reply;
     const limits = withinProtocol(online.reply.limits);
     const clockOffsetMs = Math.round(relayTimeMs - online.localTimeMs);

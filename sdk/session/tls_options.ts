@@ -1,6 +1,6 @@
 /** The user's `tls` option, read and checked. */
 import { createError } from "../base/errors.ts";
-import type { Trust } from "../transport/transport.ts";
+import type { CertificateTrust } from "../transport/transport.ts";
 
 /** Certificates to trust beyond those that the runtime trusts. */
 export interface TlsOptions {
@@ -21,7 +21,7 @@ export interface TlsOptions {
 export async function readTlsOptions(
   { caFile, caCerts = [], certificateHashes = [] }: TlsOptions,
   readTextFile: (path: string) => Promise<string>,
-): Promise<Trust> {
+): Promise<CertificateTrust> {
   const fromFile = caFile === undefined ? [] : [await readCaFile(caFile, readTextFile)];
   return {
     caCerts: [...fromFile, ...caCerts].map(checkPem),
@@ -30,7 +30,10 @@ export async function readTlsOptions(
 }
 
 /** Whom to trust as the relay: the same, and what is good for the relay alone. */
-export function withRelayAuthorities(trust: Trust, certificates: readonly string[]): Trust {
+export function withRelayAuthorities(
+  trust: CertificateTrust,
+  certificates: readonly string[],
+): CertificateTrust {
   return { ...trust, caCerts: [...trust.caCerts, ...certificates.map(checkPem)] };
 }
 

@@ -2,12 +2,12 @@
 import type { RelayLimits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { type Online, toError } from "./opening.ts";
+import { type OnlineConnection, toError } from "./opening.ts";
 import type { SessionDeps } from "./options.ts";
 import { startRenewal } from "./renewal.ts";
 
 export interface UpkeepOptions {
-  readonly online: Online;
+  readonly online: OnlineConnection;
   readonly limits: RelayLimits;
   readonly clockOffsetMs: number;
   readonly deps: Pick<SessionDeps, "tokens" | "nowMs" | "after">;

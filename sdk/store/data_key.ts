@@ -14,8 +14,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { drafts, equalBytes, otherDraftText } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
-import { StoreError } from "./errors.ts";
-import type { RandomBytes } from "./parts.ts";
+import { StoreFault } from "./errors.ts";
+import type { RandomSource } from "./parts.ts";
 
 export interface PassphraseCost {
   readonly memoryKiB: number;
@@ -57,7 +57,7 @@ export function encodeOwnerKey(key: Uint8Array): Uint8Array<ArrayBuffer> {
 /** A key file whose protection is a passphrase. */
 export async function encodeWrappedKey(
   key: Uint8Array,
-  { passphrase, cost, random }: { passphrase: string; cost: PassphraseCost; random: RandomBytes },
+  { passphrase, cost, random }: { passphrase: string; cost: PassphraseCost; random: RandomSource },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const salt = random(saltBytes);
   const nonce = random(nonceBytes);
@@ -88,14 +88,14 @@ export async function decodeKeyFile(
   const content = checkedContent(file);
   const [fileVersion, kind] = [content[mark.length], content[mark.length + 1]];
   if (fileVersion !== version) {
-    throw new StoreError(
+    throw new StoreFault(
       "unsupported_version",
       `Cannot read the key file: its version is ${fileVersion}, update this library`,
     );
   }
   if (kind === protection.owner && file.length === ownerFileBytes) {
     if (passphrase === undefined) return content.slice(headerBytes);
-    throw new StoreError(
+    throw new StoreFault(
       "passphrase_wrong",
       "Cannot open the store with a passphrase: it has none; open it without, then set one",
     );
@@ -111,7 +111,7 @@ async function unwrap(
   passphrase: string | undefined,
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (passphrase === undefined) {
-    throw new StoreError(
+    throw new StoreFault(
       "passphrase_wrong",
       "Cannot open the store: it is protected by a passphrase; give it",
     );
@@ -134,7 +134,7 @@ async function unwrap(
     });
   } catch (cause) {
     if (!(cause instanceof CipherError)) throw cause;
-    throw new StoreError("passphrase_wrong", "Cannot open the store: the passphrase is wrong", {
+    throw new StoreFault("passphrase_wrong", "Cannot open the store: the passphrase is wrong", {
       cause,
     });
   } finally {
@@ -142,22 +142,22 @@ async function unwrap(
   }
 }
 
-interface Stretching {
+interface PassphraseInput {
   readonly passphrase: string;
   readonly salt: Uint8Array;
   readonly cost: PassphraseCost;
 }
 
-async function createCipher(stretching: Stretching): Promise<Aes256Gcm> {
+async function createCipher(stretching: PassphraseInput): Promise<Aes256Gcm> {
   const key = await stretch(stretching);
   const gcm = new Aes256Gcm(key);
   key.fill(0);
   return gcm;
 }
 
-async function stretch({ passphrase, salt, cost }: Stretching): Promise<Uint8Array> {
+async function stretch({ passphrase, salt, cost }: PassphraseInput): Promise<Uint8Array> {
   if (passphrase.length === 0 || passphrase.length > maxPassphraseCharacters) {
-    throw new StoreError(
+    throw new StoreFault(
       "invalid_request",
       `A passphrase has 1 to ${maxPassphraseCharacters} characters`,
     );
@@ -182,7 +182,7 @@ function checkCost({ memoryKiB, iterations, parallelism }: PassphraseCost): void
     !within(parallelism, 1, maxCost.parallelism) || !within(iterations, 1, maxCost.iterations) ||
     !within(memoryKiB, 8 * parallelism, maxCost.memoryKiB)
   ) {
-    throw new StoreError(
+    throw new StoreFault(
       "invalid_request",
       "Cannot stretch the passphrase: the cost is outside the limits",
     );
@@ -204,7 +204,7 @@ export function checkDraft(file: Uint8Array): void {
   const content = intactContent(file);
   if (content === undefined || equalBytes(content.subarray(0, mark.length), mark)) return;
   const advice = "Choose another directory, in which the agent begins anew";
-  throw new StoreError("unsupported_version", otherDraftText("the store", advice));
+  throw new StoreFault("unsupported_version", otherDraftText("the store", advice));
 }
 
 function checkedContent(file: Uint8Array): Uint8Array {
@@ -227,8 +227,8 @@ function intactContent(file: Uint8Array): Uint8Array | undefined {
   return isIntact && equalBytes(content.subarray(0, magic.length), magic) ? content : undefined;
 }
 
-function damaged(): StoreError {
-  return new StoreError(
+function damaged(): StoreFault {
+  return new StoreFault(
     "store_corrupt",
     "Cannot read the key file: it is damaged; restore it from a backup",
     {

@@ -1,18 +1,18 @@
 /**
- * Why a disk refused, as a `StoreError`. The same reason has a name of its own in each layer: an
+ * Why a disk refused, as a `StoreFault`. The same reason has a name of its own in each layer: an
  * errno of the runtime's files, a text of LevelDB, a `DOMException` of IndexedDB. This is the one
  * place that knows them.
  */
-import { StoreError, type StoreErrorCode } from "./errors.ts";
+import { type StoreErrorCode, StoreFault } from "./errors.ts";
 
-interface Reason {
+interface DiskRefusalReason {
   readonly signs: RegExp;
   readonly code: StoreErrorCode;
   readonly why: string;
   readonly wayOut: string;
 }
 
-const reasons: readonly Reason[] = [
+const reasons: readonly DiskRefusalReason[] = [
   {
     signs: /\b(ENOSPC|EDQUOT|No space left on device|Disk quota exceeded)\b/,
     code: "store_full",
@@ -58,7 +58,7 @@ const reasons: readonly Reason[] = [
 ];
 
 /** By the system's own word, as in "ENOSPC". Undefined when the disk is not to blame. */
-export function findReason(errno: string): Pick<Reason, "code" | "why"> | undefined {
+export function findReason(errno: string): Pick<DiskRefusalReason, "code" | "why"> | undefined {
   return reasons.find(({ signs }) => signs.test(errno));
 }
 
@@ -66,30 +66,30 @@ export function findReason(errno: string): Pick<Reason, "code" | "why"> | undefi
  * Undefined when the cause is none of the known refusals: a database may say then that it is
  * damaged.
  */
-export function findRefusal(action: string, cause: unknown): StoreError | undefined {
+export function findRefusal(action: string, cause: unknown): StoreFault | undefined {
   const words = chainOf(cause).map(({ code, name, message }) => `${code} ${name} ${message}`).join(
     " ",
   );
   const reason = reasons.find(({ signs }) => signs.test(words));
   return reason &&
-    new StoreError(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
+    new StoreFault(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
 }
 
 /** For whatever a disk threw. */
-export function refusalOf(action: string, cause: unknown): StoreError {
+export function refusalOf(action: string, cause: unknown): StoreFault {
   const said = chainOf(cause).at(-1)?.message ?? String(cause);
   const text = `${action}: the disk refused (${said}). Mend it, then connect again`;
-  return findRefusal(action, cause) ?? new StoreError("store_failed", text, { cause });
+  return findRefusal(action, cause) ?? new StoreFault("store_failed", text, { cause });
 }
 
-interface Link {
+interface ErrorLink {
   readonly code: string;
   readonly name: string;
   readonly message: string;
 }
 
 /** The error and its causes: databases wrap what the system said. */
-function chainOf(error: unknown): Link[] {
+function chainOf(error: unknown): ErrorLink[] {
   if (!(error instanceof Error)) return [];
   const { name, message, cause } = error;
   return [{ code: "code" in error ? String(error.code) : "", name, message }, ...chainOf(cause)];

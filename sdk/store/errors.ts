@@ -27,8 +27,8 @@ export type StoreErrorCode =
    */
   | "store_failed";
 
-export class StoreError extends Error {
-  override readonly name = "StoreError";
+export class StoreFault extends Error {
+  override readonly name = "StoreFault";
   readonly code: StoreErrorCode;
   /** The kind of the record that is damaged, when one is. */
   readonly kind: string | undefined;
@@ -45,7 +45,7 @@ export class StoreError extends Error {
 }
 
 /** Throws whatever is none. */
-export function damageOf(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
+export function damageOf(error: unknown): StoreFault {
+  if (error instanceof StoreFault) return error;
   throw error;
 }

@@ -9,20 +9,20 @@ export const periodMs = 45_000;
 /** A thousand at most are promised; the rest is for those that come while the disk works. */
 export const changesInPeriod = 700;
 
-export interface ForgettingParts {
+export interface ForgettingScheduleParts {
   readonly after: (ms: number, run: () => void) => () => void;
   /** Ends the period, and calls `turned` at its turning point. */
   readonly end: (turned: () => void) => Promise<void>;
   readonly onFault: (cause: unknown) => void;
 }
 
-export class Forgetting {
-  readonly #parts: ForgettingParts;
+export class ForgettingSchedule {
+  readonly #parts: ForgettingScheduleParts;
   #changes = 0;
   #cancel: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(parts: ForgettingParts) {
+  constructor(parts: ForgettingScheduleParts) {
     this.#parts = parts;
   }
 

@@ -3,7 +3,7 @@ import { inCampaign } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { openAll, type StolenStore, type Version } from "../../tests/support/stolen_store.ts";
 import { utf8 } from "./bytes.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { changesInPeriod, periodMs } from "./forgetting.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import type { StoreOptions } from "./opening.ts";
@@ -283,11 +283,11 @@ for (const [what, damage] of Object.entries(damages)) {
     const scene = await written();
     damage(scene.disk);
     const before = structuredClone({ ...scene.disk, locked: false });
-    const error = await assertRejects(() => scene.open(), StoreError);
+    const error = await assertRejects(() => scene.open(), StoreFault);
     assertEquals([error.code, error.kind], ["store_corrupt", "period"]);
     const reading = await scene.open({ damaged: "read" });
     assertEquals(await reading.get("identity", "self"), utf8("me"));
-    const refused = await assertRejects(() => reading.get("mls-a", "early"), StoreError);
+    const refused = await assertRejects(() => reading.get("mls-a", "early"), StoreFault);
     assertEquals([refused.code, refused.kind], ["store_corrupt", "mls-a"]);
     await reading.close();
     assertEquals({ ...scene.disk, locked: false }, before, "to read changes nothing");
@@ -329,7 +329,7 @@ Deno.test("a period file of an earlier time does not open a later database", asy
   const early = scene.disk.period?.slice();
   await (await scene.open()).close();
   scene.disk.period = early;
-  const error = await assertRejects(() => scene.open(), StoreError);
+  const error = await assertRejects(() => scene.open(), StoreFault);
   assertEquals([error.code, error.kind], ["store_corrupt", "period"]);
 });
 
@@ -365,7 +365,7 @@ Deno.test("a secret that cannot be overwritten stops the store: nothing more is 
     await store.batch([put("chain", `old ${failing}`)]);
     scene.timers[0]?.run();
     assertEquals((await store.failed).code, "store_failed");
-    await assertRejects(() => store.batch([put("chain", "new")]), StoreError);
+    await assertRejects(() => store.batch([put("chain", "new")]), StoreFault);
     await store.close();
     scene.timers.length = 0;
     await (await scene.open()).close();

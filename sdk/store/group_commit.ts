@@ -4,23 +4,23 @@
  * is written: whether it reached the disk cannot be known until the store is opened again.
  */
 import { refusalOf } from "./disk_refusal.ts";
-import type { StoreError } from "./errors.ts";
+import type { StoreFault } from "./errors.ts";
 import type { BlobChange } from "./parts.ts";
 
-interface Waiting {
+interface QueuedBatch {
   readonly changes: readonly BlobChange[];
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-export class GroupCommit {
+export class BatchWriter {
   readonly #write: (changes: BlobChange[]) => Promise<void>;
-  #waiting: Waiting[] = [];
+  #waiting: QueuedBatch[] = [];
   #running: Promise<void> | undefined;
-  #failure: StoreError | undefined;
-  #fail: (error: StoreError) => void = () => {};
+  #failure: StoreFault | undefined;
+  #fail: (error: StoreFault) => void = () => {};
   /** Resolves with the first write that failed, if one does. */
-  readonly failed: Promise<StoreError>;
+  readonly failed: Promise<StoreFault>;
 
   constructor(write: (changes: BlobChange[]) => Promise<void>) {
     this.#write = write;

@@ -14,7 +14,7 @@ import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mo
 import { equalBytes } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { keyIdBytes, type Mac } from "./derived_keys.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { digestBytes } from "./record_index.ts";
 
 export interface Head {
@@ -65,7 +65,7 @@ export function decodeHead(
   } catch (cause) {
     if (!(cause instanceof CipherError)) throw cause;
     if (equalBytes(header.subarray(1), keyId)) throw damagedHead(cause);
-    throw new StoreError(
+    throw new StoreFault(
       "passphrase_wrong",
       "Cannot open the store: the key file belongs to another store",
       { cause },
@@ -85,13 +85,13 @@ export function decodeWitness(bytes: Uint8Array, mac: Mac): number {
     equalBytes(bytes.subarray(9), mac(content));
   if (!intact || generation === undefined) {
     const text = "Cannot trust the store: its witness file is damaged, or from another store";
-    throw new StoreError("store_corrupt", text, { kind: "witness" });
+    throw new StoreFault("store_corrupt", text, { kind: "witness" });
   }
   return generation;
 }
 
-export function damagedHead(cause?: unknown): StoreError {
-  return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", {
+export function damagedHead(cause?: unknown): StoreFault {
+  return new StoreFault("store_corrupt", "Cannot open the store: its head record is damaged", {
     cause,
     kind: "head",
   });

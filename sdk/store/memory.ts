@@ -4,13 +4,13 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { afterPrefix, compareBytes } from "./bytes.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import type {
   Blob,
   BlobChange,
   BlobStore,
   PeriodStorage,
-  RandomBytes,
+  RandomSource,
   StoreParts,
 } from "./parts.ts";
 
@@ -30,7 +30,7 @@ export function createMemoryDisk(): MemoryDisk {
 /** With a timer, what is overwritten is forgotten as on a disk; see `periods.ts`. */
 export function openMemory(
   disk: MemoryDisk,
-  random: RandomBytes,
+  random: RandomSource,
   after?: PeriodStorage["after"],
 ): StoreParts {
   return {
@@ -71,7 +71,7 @@ function memoryPeriods(disk: MemoryDisk, after: PeriodStorage["after"]): PeriodS
 
 function openMemoryBlobs(disk: MemoryDisk): BlobStore {
   if (disk.locked) {
-    throw new StoreError(
+    throw new StoreFault(
       "store_locked",
       "Cannot open the store: it is open already; close it first",
     );

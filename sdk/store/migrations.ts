@@ -4,9 +4,9 @@
  * each record the number of the format that it was written in. A store of an older format is
  * brought up to date when it is opened; a newer one is refused.
  */
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { familyOf } from "./plain_kinds.ts";
-import type { RecordChange, StoredRecord } from "./record.ts";
+import type { LoadedRecord, RecordChange } from "./record.ts";
 
 /** One change of format. A released change is never edited again. */
 export interface StoreMigration {
@@ -30,7 +30,7 @@ export type UpgradeValue = (value: Uint8Array, id: string) => Uint8Array;
 
 export interface StoreReader {
   get(kind: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  list(kind: string): Promise<StoredRecord[]>;
+  list(kind: string): Promise<LoadedRecord[]>;
 }
 
 export const firstFormat = 1;
@@ -45,7 +45,7 @@ export function checkFormat(format: number, known: number): void {
   const text =
     `Cannot open the store: it has format ${format}, and this library knows formats up to ${known}. A newer ` +
     "version of the library wrote it: update this one. Nothing was changed";
-  throw new StoreError("unsupported_version", text);
+  throw new StoreFault("unsupported_version", text);
 }
 
 export interface OlderValue {

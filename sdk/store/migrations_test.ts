@@ -6,7 +6,7 @@ import { Aes256Gcm, nonceBytes } from "../../wasm/mod.ts";
 import { concat, utf8 } from "./bytes.ts";
 import { decodeKeyFile } from "./data_key.ts";
 import { deriveKeys } from "./derived_keys.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import type { StoreMigration } from "./migrations.ts";
 import type { StoreOptions } from "./opening.ts";
@@ -50,7 +50,7 @@ function formatOf({ blobs }: MemoryDisk): number | undefined {
 
 async function refusedAsNewer(disk: MemoryDisk, options: StoreOptions): Promise<void> {
   const before = new Map(disk.blobs);
-  const error = await assertRejects(() => openOn(disk, options), StoreError, "update this one");
+  const error = await assertRejects(() => openOn(disk, options), StoreFault, "update this one");
   assertEquals(error.code, "unsupported_version");
   assertEquals(disk.blobs, before, "a store that was refused has changed");
 }
@@ -90,7 +90,7 @@ Deno.test("a store of another draft is refused with what to do, whatever its ope
     disk.key = concat(content, sha256(content).subarray(0, 8));
     const before = structuredClone(disk);
     for (const damaged of ["refuse", "read", "accept"] as const) {
-      const error = await assertRejects(() => openOn(disk, { damaged }), StoreError);
+      const error = await assertRejects(() => openOn(disk, { damaged }), StoreFault);
       assertEquals([error.code, error.message], [
         "unsupported_version",
         "Cannot open the store: it was made by a checkout before 0.1.0; this version cannot open it. " +
@@ -119,7 +119,7 @@ Deno.test("a newer store is told from a damaged one by a head that has grown", a
     key: head.key,
     value: concat(header, nonce, sealed.map((byte) => byte ^ 1)),
   });
-  const error = await assertRejects(() => openOn(disk), StoreError);
+  const error = await assertRejects(() => openOn(disk), StoreFault);
   assertEquals(error.code, "store_corrupt");
 });
 
@@ -154,7 +154,7 @@ Deno.test("a migration that fails at any of its writes leaves the format before,
     const migrations = [named, moved];
     await assertRejects(
       () => RecordStore.open({ ...parts, blobs: { ...parts.blobs, write } }, { migrations }),
-      StoreError,
+      StoreFault,
     );
     assertEquals(formatOf(disk), 1 + surviving);
     const store = await openOn(disk, { migrations });

@@ -2,7 +2,7 @@
 export { afterPrefix } from "./bytes.ts";
 export { checkDraft, defaultCost, type PassphraseCost } from "./data_key.ts";
 export { findRefusal, refusalOf } from "./disk_refusal.ts";
-export { StoreError, type StoreErrorCode } from "./errors.ts";
+export { type StoreErrorCode, StoreFault } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 export { storeMigrations } from "./formats.ts";
 export type { StoreMigration, StoreReader, UpgradeValue } from "./migrations.ts";
@@ -13,10 +13,10 @@ export type {
   BlobStore,
   KeyStorage,
   PeriodStorage,
-  RandomBytes,
+  RandomSource,
   StoreParts,
   Witness,
 } from "./parts.ts";
-export { maxValueBytes, type RecordChange, type StoredRecord } from "./record.ts";
+export { type LoadedRecord, maxValueBytes, type RecordChange } from "./record.ts";
 export { RecordStore, type Verification } from "./record_store.ts";
 export { decodeFields, encodeFields, StoredFields } from "./stored_fields.ts";

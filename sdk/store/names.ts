@@ -5,7 +5,7 @@
  */
 import { concat, encodeUint, utf8 } from "./bytes.ts";
 import type { Mac } from "./derived_keys.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 
 export const headName: Uint8Array<ArrayBuffer> = utf8("h");
 export const recordPrefix: Uint8Array<ArrayBuffer> = utf8("r");
@@ -23,7 +23,7 @@ const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
  */
 const rememberedNames = 4096;
 
-interface Kind {
+interface KindNames {
   readonly prefix: Uint8Array;
   /** The bytes that are hashed before the id of each record. */
   readonly before: Uint8Array;
@@ -38,7 +38,7 @@ export interface RecordName {
 export class Names {
   readonly #mac: Mac;
   /** There are few kinds, so they are remembered. */
-  readonly #kinds: Map<string, Kind> = new Map();
+  readonly #kinds: Map<string, KindNames> = new Map();
 
   constructor(mac: Mac) {
     this.#mac = mac;
@@ -60,11 +60,11 @@ export class Names {
     return made;
   }
 
-  #kind(kind: string): Kind {
+  #kind(kind: string): KindNames {
     const known = this.#kinds.get(kind);
     if (known !== undefined) return known;
     if (!kindPattern.test(kind)) {
-      throw new StoreError(
+      throw new StoreFault(
         "invalid_request",
         "A record's kind is 1 to 32 of a-z, 0-9, _ and -, starting with a letter",
       );
@@ -84,7 +84,7 @@ export class Names {
 function encodeId(id: string): Uint8Array<ArrayBuffer> {
   const bytes = utf8(id);
   if (bytes.length === 0 || bytes.length > maxIdBytes) {
-    throw new StoreError(
+    throw new StoreFault(
       "invalid_request",
       `A record's id has 1 to ${maxIdBytes} bytes, got ${bytes.length}`,
     );

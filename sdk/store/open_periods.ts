@@ -4,7 +4,7 @@
  */
 import { type Aes256Gcm, keyBytes } from "../../wasm/mod.ts";
 import { concat } from "./bytes.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import type { PeriodStorage, StoreParts } from "./parts.ts";
 import {
   decodePlace,
@@ -13,7 +13,7 @@ import {
   type KeyList,
   keyListPrefix,
   Period,
-  type Place,
+  type PeriodSecret,
   placeBytes,
   readKeyList,
 } from "./periods.ts";
@@ -26,22 +26,22 @@ export interface OpenPeriods {
   readonly parts: number;
 }
 
-interface Around {
+interface PeriodContext {
   readonly tools: { readonly periodGcm: Aes256Gcm };
   readonly index: RecordIndex;
   readonly isNew: boolean;
 }
 
-interface Found {
+interface FoundPeriods {
   readonly periods: OpenPeriods | undefined;
-  readonly fault: StoreError | undefined;
+  readonly fault: StoreFault | undefined;
 }
 
 /** With a fault, the period is what is left of it: what it does not open is damaged. */
 export async function openPeriods(
   parts: StoreParts,
-  { tools, index, isNew }: Around,
-): Promise<Found> {
+  { tools, index, isNew }: PeriodContext,
+): Promise<FoundPeriods> {
   const storage = parts.periods;
   if (storage === undefined) return { periods: undefined, fault: undefined };
   if (isNew) {
@@ -63,7 +63,7 @@ async function createPeriods(
   storage: PeriodStorage,
   gcm: Aes256Gcm,
 ): Promise<OpenPeriods> {
-  const first: Place = { number: 1, secret: random(keyBytes) };
+  const first: PeriodSecret = { number: 1, secret: random(keyBytes) };
   await storage.create(concat(emptyPlace, encodePlace(first, { gcm, random })));
   return { storage, period: new Period(first), parts: 0 };
 }
@@ -73,15 +73,15 @@ async function createPeriods(
  */
 function substitute(
   { random }: StoreParts,
-  places: readonly (Place | undefined)[],
+  places: readonly (PeriodSecret | undefined)[],
   list: KeyList,
-): Place {
+): PeriodSecret {
   const newest = Math.max(list.number, ...places.map((place) => place?.number ?? 0));
   return places.find((place) => place?.number === newest) ??
     { number: newest, secret: random(keyBytes) };
 }
 
-function lost(file: Uint8Array | undefined, named: Place | undefined): StoreError {
+function lost(file: Uint8Array | undefined, named: PeriodSecret | undefined): StoreFault {
   const why = file === undefined
     ? "its period file is missing"
     : named === undefined
@@ -90,5 +90,5 @@ function lost(file: Uint8Array | undefined, named: Place | undefined): StoreErro
   const text =
     `Cannot open the store: ${why}; without it records with secrets cannot be read. Restore the whole directory, or ` +
     "open it to read what is left";
-  return new StoreError("store_corrupt", text, { kind: "period" });
+  return new StoreFault("store_corrupt", text, { kind: "period" });
 }

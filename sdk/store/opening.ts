@@ -14,7 +14,7 @@ import {
   type PassphraseCost,
 } from "./data_key.ts";
 import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
 import { checkFormat, firstFormat, newestFormat, type StoreMigration } from "./migrations.ts";
 import { headName, recordPrefix } from "./names.ts";
@@ -23,7 +23,7 @@ import { type OpenPeriods, openPeriods } from "./open_periods.ts";
 import { claimedGeneration, claimedSchema, claimsSecret, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 
-export interface Opened {
+export interface OpenedStore {
   readonly tools: Tools;
   readonly index: RecordIndex;
   readonly periods: OpenPeriods | undefined;
@@ -32,7 +32,7 @@ export interface Opened {
   readonly generation: number;
   readonly seals: number;
   /** Empty, unless the caller accepts faults. */
-  readonly faults: readonly StoreError[];
+  readonly faults: readonly StoreFault[];
   readonly isNew: boolean;
 }
 
@@ -77,14 +77,14 @@ export interface StoreOptions {
   readonly migrations?: readonly StoreMigration[] | undefined;
 }
 
-export async function openParts(parts: StoreParts, options: StoreOptions): Promise<Opened> {
+export async function openParts(parts: StoreParts, options: StoreOptions): Promise<OpenedStore> {
   const dataKey = await readDataKey(parts, options);
   const keys = deriveKeys(dataKey);
   dataKey.fill(0);
   const tools = createTools(keys);
   wipeKeys(keys);
   try {
-    const faults: StoreError[] = [];
+    const faults: StoreFault[] = [];
     const newest = newestFormat(options.migrations ?? []);
     const head = await collect(faults, () => readHead(parts, tools));
     if (head !== undefined) checkFormat(head.format, newest);
@@ -119,7 +119,7 @@ async function readHead(parts: StoreParts, tools: Tools): Promise<Head | undefin
     return bytes === undefined ? undefined : decodeHead(bytes, tools);
   } catch (error) {
     // Damage to the key id alone looks like a wrong key; but a wrong key opens no record.
-    if (error instanceof StoreError && await opensSomeRecord(parts, tools)) {
+    if (error instanceof StoreFault && await opensSomeRecord(parts, tools)) {
       throw damagedHead(error);
     }
     throw error;
@@ -133,7 +133,7 @@ async function opensSomeRecord({ blobs }: StoreParts, { gcm }: Tools): Promise<b
       decodeRecord(value, { gcm, name, kind: "any" });
       return true;
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof StoreFault)) throw error;
     }
   }
   return false;
@@ -158,24 +158,24 @@ async function readIndex(
 }
 
 /** Keeps a fault for later. A wrong key is not a fault of the store and ends the opening. */
-async function collect<T>(faults: StoreError[], read: () => Promise<T>): Promise<T | undefined> {
+async function collect<T>(faults: StoreFault[], read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code === "passphrase_wrong") throw error;
+    if (!(error instanceof StoreFault) || error.code === "passphrase_wrong") throw error;
     faults.push(error);
     return undefined;
   }
 }
 
-interface Found {
+interface FoundStore {
   readonly parts: StoreParts;
   readonly head: Head | undefined;
   readonly witness: number | undefined;
   readonly index: RecordIndex;
 }
 
-function compare({ parts, head, witness, index }: Found): StoreError[] {
+function compare({ parts, head, witness, index }: FoundStore): StoreFault[] {
   if (head === undefined) {
     return index.newest() === 0 && witness === undefined
       ? []
@@ -198,11 +198,11 @@ function compare({ parts, head, witness, index }: Found): StoreError[] {
   return [];
 }
 
-function untrusted(why: string): StoreError {
+function untrusted(why: string): StoreFault {
   const text =
     `Cannot trust the store: ${why}. It was damaged, restored in part or rolled back; restore all of it, or open ` +
     "it to read what is left";
-  return new StoreError("store_corrupt", text, { kind: "head" });
+  return new StoreFault("store_corrupt", text, { kind: "head" });
 }
 
 /** A new store writes its key file first, so no record can exist without one. */
@@ -215,7 +215,7 @@ async function readDataKey(
   if (await parts.blobs.get(headName) !== undefined) {
     const text =
       "Cannot open the store: its key file is missing; without it nothing can be read, so restore it";
-    throw new StoreError("store_corrupt", text, { kind: "key file" });
+    throw new StoreFault("store_corrupt", text, { kind: "key file" });
   }
   const key = parts.random(32);
   await writeDataKey(parts, key, { passphrase, cost });

@@ -54,7 +54,7 @@ export interface PeriodStorage {
 }
 
 /** Fills an array with random bytes fit for keys. */
-export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
+export type RandomSource = (length: number) => Uint8Array<ArrayBuffer>;
 
 export interface StoreParts {
   readonly blobs: BlobStore;
@@ -63,5 +63,5 @@ export interface StoreParts {
   readonly witness?: Witness;
   /** Absent where a runtime cannot overwrite: then all records are sealed under the data key. */
   readonly periods?: PeriodStorage;
-  readonly random: RandomBytes;
+  readonly random: RandomSource;
 }

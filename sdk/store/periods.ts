@@ -19,7 +19,7 @@ import {
 } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { CarriedKeys, keyIn, rowBytes, tagIn, tagOf } from "./carried_keys.ts";
-import type { Blob, BlobChange, RandomBytes } from "./parts.ts";
+import type { Blob, BlobChange, RandomSource } from "./parts.ts";
 import { bytesOf, type RecordIndex, textOf } from "./record_index.ts";
 
 export const placeBytes = 4096;
@@ -38,18 +38,18 @@ const listLabel = utf8("static-store key list");
 export const emptyPlace: Uint8Array<ArrayBuffer> = new Uint8Array(placeBytes);
 
 /** The content of a place. */
-export interface Place {
+export interface PeriodSecret {
   readonly number: number;
   readonly secret: Uint8Array;
 }
 
-export function placeOf({ number }: Pick<Place, "number">): 0 | 1 {
+export function placeOf({ number }: Pick<PeriodSecret, "number">): 0 | 1 {
   return number % 2 === 0 ? 0 : 1;
 }
 
 export function encodePlace(
-  { number, secret }: Place,
-  { gcm, random }: { gcm: Aes256Gcm; random: RandomBytes },
+  { number, secret }: PeriodSecret,
+  { gcm, random }: { gcm: Aes256Gcm; random: RandomSource },
 ): Uint8Array<ArrayBuffer> {
   const header = concat(encodeUint(version, 1), encodeUint(number, 8));
   const nonce = random(nonceBytes);
@@ -66,7 +66,7 @@ export function encodePlace(
 }
 
 /** Undefined for a place that is empty, or half written. */
-export function decodePlace(place: Uint8Array, gcm: Aes256Gcm): Place | undefined {
+export function decodePlace(place: Uint8Array, gcm: Aes256Gcm): PeriodSecret | undefined {
   if (place.length < placeHeaderBytes + sealedSecretBytes || place[0] !== version) return undefined;
   const header = place.subarray(0, placeHeaderBytes);
   const sealed = place.subarray(placeHeaderBytes, placeHeaderBytes + sealedSecretBytes);
@@ -87,7 +87,7 @@ export class Period {
   /** Live records that this period has sealed: the texts of their names, and their generations. */
   readonly #sealed: Map<string, number> = new Map();
 
-  constructor({ number, secret }: Place, carried: CarriedKeys = new CarriedKeys()) {
+  constructor({ number, secret }: PeriodSecret, carried: CarriedKeys = new CarriedKeys()) {
     this.number = number;
     this.#secret = secret;
     this.#carried = carried;
@@ -116,7 +116,7 @@ export class Period {
   }
 
   /** The period after this one, of which nothing but the keys of live records is left. */
-  followedBy(place: Place): Period {
+  followedBy(place: PeriodSecret): Period {
     for (const [text, generation] of this.#sealed) {
       const key = this.#derive(bytesOf(text), generation);
       this.#carried.add(text, key);
@@ -127,7 +127,7 @@ export class Period {
   }
 
   /** The key list, in place of one with so many parts. */
-  encodeList(generation: number, partsBefore: number, random: RandomBytes): BlobChange[] {
+  encodeList(generation: number, partsBefore: number, random: RandomSource): BlobChange[] {
     const parts = this.#carried.parts(partRows);
     const written = parts.map((plaintext, part): BlobChange => {
       const header = concat(

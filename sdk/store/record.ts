@@ -12,7 +12,7 @@
  */
 import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 import { maxIdBytes } from "./names.ts";
 
 export const maxValueBytes = 16 * 1024 * 1024;
@@ -28,7 +28,7 @@ export type RecordChange =
   | { readonly type: "put"; readonly kind: string; readonly id: string; readonly value: Uint8Array }
   | { readonly type: "delete"; readonly kind: string; readonly id: string };
 
-export interface StoredRecord {
+export interface LoadedRecord {
   readonly id: string;
   readonly value: Uint8Array<ArrayBuffer>;
 }
@@ -93,8 +93,8 @@ export function decodeRecord(
   bytes: Uint8Array,
   { gcm, name, kind }: { gcm: Aes256Gcm; name: Uint8Array; kind: string },
 ): RecordContent {
-  const damaged = (cause?: unknown): StoreError =>
-    new StoreError(
+  const damaged = (cause?: unknown): StoreFault =>
+    new StoreFault(
       "store_corrupt",
       `Cannot read a record of kind "${kind}": it was damaged or exchanged`,
       {
@@ -111,7 +111,7 @@ export function decodeRecord(
     const text = `Cannot read a record of kind "${kind}": format ${
       bytes[0]
     } is unknown; it is damaged or from a newer version`;
-    throw new StoreError("store_corrupt", text, { kind });
+    throw new StoreFault("store_corrupt", text, { kind });
   }
   const header = bytes.subarray(0, headerBytes);
   const plaintext = openOrThrow(damaged, gcm, {
@@ -148,7 +148,7 @@ export function claimedSchema(bytes: Uint8Array): number {
 }
 
 function openOrThrow(
-  damaged: (cause: unknown) => StoreError,
+  damaged: (cause: unknown) => StoreFault,
   gcm: Aes256Gcm,
   input: { nonce: Uint8Array; ciphertext: Uint8Array; aad: Uint8Array },
 ): Uint8Array<ArrayBuffer> {

@@ -17,7 +17,7 @@ export const digestBytes = tagBytes;
 
 const nothing = new Uint8Array(0);
 
-interface Entry {
+interface IndexEntry {
   readonly generation: number;
   /** The record's share of the digest. */
   readonly hash: Uint8Array;
@@ -28,7 +28,7 @@ interface Entry {
 export class RecordIndex {
   readonly #gcm: Aes256Gcm;
   /** By kind, so that listing one looks at no other. */
-  readonly #kinds: Map<string, Map<string, Entry>> = new Map();
+  readonly #kinds: Map<string, Map<string, IndexEntry>> = new Map();
   readonly #digest: Uint8Array<ArrayBuffer> = new Uint8Array(digestBytes);
   #newest = 0;
 
@@ -49,7 +49,7 @@ export class RecordIndex {
   set(name: Uint8Array, generation: number, isSecret = false): void {
     const text = textOf(name);
     const hash = this.#hash(name, generation);
-    const entries = this.#kinds.get(kindOf(text)) ?? new Map<string, Entry>();
+    const entries = this.#kinds.get(kindOf(text)) ?? new Map<string, IndexEntry>();
     this.#toggle(entries.get(text));
     this.#kinds.set(kindOf(text), entries.set(text, { generation, hash, isSecret }));
     this.#toggle({ hash });
@@ -99,7 +99,7 @@ export class RecordIndex {
   }
 
   /** Adding a share twice takes it away. */
-  #toggle(entry: Pick<Entry, "hash"> | undefined): void {
+  #toggle(entry: Pick<IndexEntry, "hash"> | undefined): void {
     if (entry === undefined) return;
     for (let i = 0; i < digestBytes; i++) {
       this.#digest[i] = (this.#digest[i] ?? 0) ^ (entry.hash[i] ?? 0);

@@ -5,16 +5,16 @@
  */
 import { type Aes256Gcm, keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
-import { damageOf, StoreError } from "./errors.ts";
-import { Forgetting } from "./forgetting.ts";
-import { GroupCommit } from "./group_commit.ts";
+import { damageOf, StoreFault } from "./errors.ts";
+import { ForgettingSchedule } from "./forgetting.ts";
+import { BatchWriter } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
 import { firstFormat, newestFormat, upgradeValue } from "./migrations.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
 import type { OpenPeriods } from "./open_periods.ts";
 import {
   destroyTools,
-  type Opened,
+  type OpenedStore,
   openParts,
   type StoreOptions,
   writeDataKey,
@@ -29,21 +29,21 @@ import {
   decodeRecord,
   encodeRecord,
   lastOfEach,
+  type LoadedRecord,
   maxValueBytes,
   type RecordChange,
   type RecordContent,
   type RecordScratch,
-  type StoredRecord,
 } from "./record.ts";
 import { bytesOf, textOf } from "./record_index.ts";
 
 export interface Verification {
   readonly records: number;
-  readonly damaged: readonly StoreError[];
+  readonly damaged: readonly StoreFault[];
 }
 
 /** A record, as the index has it. */
-interface Expected {
+interface ExpectedRecord {
   readonly name: Uint8Array;
   readonly kind: string;
   readonly expected: number;
@@ -57,23 +57,23 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 
 export class RecordStore {
   /** Faults of the store as a whole that were accepted when it was opened. */
-  readonly faults: readonly StoreError[];
+  readonly faults: readonly StoreFault[];
   readonly #parts: StoreParts;
   readonly #options: StoreOptions;
-  readonly #opened: Opened;
+  readonly #opened: OpenedStore;
   readonly #names: Names;
   readonly #scratch: RecordScratch = createRecordScratch();
-  readonly #commits: GroupCommit;
+  readonly #commits: BatchWriter;
   /** Undefined where nothing can be overwritten: then no record has a key of its own. */
   #periods: OpenPeriods | undefined;
-  readonly #forgetting: Forgetting | undefined;
+  readonly #forgetting: ForgettingSchedule | undefined;
   /** Of what is read and written now. */
   #format: number;
   #generation: number;
   #seals: number;
   #closed = false;
 
-  private constructor(parts: StoreParts, options: StoreOptions, opened: Opened) {
+  private constructor(parts: StoreParts, options: StoreOptions, opened: OpenedStore) {
     this.#parts = parts;
     this.#options = options;
     this.#opened = opened;
@@ -82,9 +82,9 @@ export class RecordStore {
     this.#generation = opened.generation;
     this.#seals = opened.seals;
     this.faults = opened.faults;
-    this.#commits = new GroupCommit((changes) => this.#commit(changes));
+    this.#commits = new BatchWriter((changes) => this.#commit(changes));
     const periods = this.#periods = opened.periods;
-    this.#forgetting = periods && new Forgetting({
+    this.#forgetting = periods && new ForgettingSchedule({
       after: periods.storage.after,
       end: (turned) => this.#endPeriod(turned),
       onFault: (cause) => this.#commits.fail(cause),
@@ -96,7 +96,7 @@ export class RecordStore {
    * the store, or on failure.
    */
   static async open(parts: StoreParts, options: StoreOptions = {}): Promise<RecordStore> {
-    let opened: Opened | undefined;
+    let opened: OpenedStore | undefined;
     try {
       opened = await openParts(parts, options);
       const store = new RecordStore(parts, options, opened);
@@ -114,7 +114,7 @@ export class RecordStore {
    * Resolves when the disk has refused a write: nothing more can be written until the store is
    * opened again.
    */
-  get failed(): Promise<StoreError> {
+  get failed(): Promise<StoreFault> {
     return this.#commits.failed;
   }
 
@@ -178,11 +178,11 @@ export class RecordStore {
    * Every record of one kind, in no particular order. A damaged record fails the whole list, unless
    * `onDamaged` takes note of it: then the others are answered.
    */
-  async list(kind: string, onDamaged?: (error: StoreError) => void): Promise<StoredRecord[]> {
+  async list(kind: string, onDamaged?: (error: StoreFault) => void): Promise<LoadedRecord[]> {
     this.#checkOpen();
-    const records: StoredRecord[] = [];
+    const records: LoadedRecord[] = [];
     for await (const result of this.#readAll(this.#names.kindPrefix(kind), () => kind)) {
-      if (!(result instanceof StoreError)) {
+      if (!(result instanceof StoreFault)) {
         records.push({ id: decoder.decode(result.id), value: result.value });
       } else if (onDamaged !== undefined) onDamaged(result);
       else throw result;
@@ -197,10 +197,10 @@ export class RecordStore {
     const kindOf = (name: Uint8Array): string =>
       known.get(name.subarray(0, kindPrefixBytes).join()) ?? "unknown";
     let records = 0;
-    const damaged: StoreError[] = [];
+    const damaged: StoreFault[] = [];
     for await (const result of this.#readAll(recordPrefix, kindOf)) {
       records++;
-      if (result instanceof StoreError) damaged.push(result);
+      if (result instanceof StoreFault) damaged.push(result);
     }
     return { records, damaged };
   }
@@ -215,7 +215,7 @@ export class RecordStore {
     this.#checkOpen();
     const file = await this.#parts.keys.read();
     if (file === undefined) {
-      throw new StoreError(
+      throw new StoreFault(
         "store_corrupt",
         "Cannot change the passphrase: the key file is missing",
       );
@@ -353,7 +353,7 @@ export class RecordStore {
   async *#readAll(
     prefix: Uint8Array,
     kindOf: (name: Uint8Array) => string,
-  ): AsyncIterable<RecordContent | StoreError> {
+  ): AsyncIterable<RecordContent | StoreFault> {
     const { index } = this.#opened;
     const left = new Set(index.texts(prefix));
     if (left.size === 0) return;
@@ -389,10 +389,10 @@ export class RecordStore {
     return { type: "put", key: name, value };
   }
 
-  #decode(bytes: Uint8Array | undefined, of: Expected): RecordContent {
+  #decode(bytes: Uint8Array | undefined, of: ExpectedRecord): RecordContent {
     const { kind } = of;
     if (bytes === undefined) {
-      throw new StoreError(
+      throw new StoreFault(
         "store_corrupt",
         `Cannot read a record of kind "${kind}": it has vanished`,
         { kind },
@@ -404,20 +404,20 @@ export class RecordStore {
     if (record.generation !== of.expected) {
       const text =
         `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
-      throw new StoreError("store_corrupt", text, { kind });
+      throw new StoreFault("store_corrupt", text, { kind });
     }
     if (record.schema === this.#format) return record;
     if (record.schema > this.#format) {
       const text =
         `Cannot read a record of kind "${kind}": it has format ${record.schema}, its store ${this.#format}. A ` +
         "newer version of this library wrote it: update this one";
-      throw new StoreError("unsupported_version", text, { kind });
+      throw new StoreFault("unsupported_version", text, { kind });
     }
     const older = { kind, id: decoder.decode(record.id), value: record.value, from: record.schema };
     return { ...record, value: upgradeValue(this.#options.migrations ?? [], older, this.#format) };
   }
 
-  #decodeOrDamage(bytes: Uint8Array, of: Expected): RecordContent | StoreError {
+  #decodeOrDamage(bytes: Uint8Array, of: ExpectedRecord): RecordContent | StoreFault {
     try {
       return this.#decode(bytes, of);
     } catch (error) {
@@ -433,7 +433,7 @@ export class RecordStore {
     this.#checkOpen();
     this.#commits.check();
     if (this.#isReadOnly()) {
-      throw new StoreError(
+      throw new StoreFault(
         "store_corrupt",
         "Cannot write: the store is damaged and was opened for reading",
       );
@@ -448,13 +448,13 @@ export class RecordStore {
     if (changes.length > maxChanges || bytes > maxBatchBytes || tooLarge) {
       const limits =
         `${maxChanges} changes, ${maxBatchBytes} bytes in all, ${maxValueBytes} a value`;
-      throw new StoreError(
+      throw new StoreFault(
         "payload_too_large",
         `Cannot write a batch beyond ${limits}; write several`,
       );
     }
     if (this.#seals + changes.length + 1 > maxSeals) {
-      throw new StoreError(
+      throw new StoreFault(
         "store_failed",
         "Cannot write: the data key has sealed all it may; move to a new store",
       );
@@ -463,7 +463,7 @@ export class RecordStore {
 
   #checkOpen(): void {
     if (this.#closed) {
-      throw new StoreError("transport_error", "The client was closed; connect again");
+      throw new StoreFault("transport_error", "The client was closed; connect again");
     }
   }
 }

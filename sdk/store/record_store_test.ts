@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { utf8 } from "./bytes.ts";
-import { StoreError, type StoreErrorCode } from "./errors.ts";
+import { type StoreErrorCode, StoreFault } from "./errors.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import { maxValueBytes } from "./record.ts";
 import type { StoreOptions } from "./opening.ts";
@@ -17,8 +17,8 @@ async function assertFails(
   code: StoreErrorCode,
   act: () => Promise<unknown>,
   kind?: string,
-): Promise<StoreError> {
-  const error = await assertRejects(act, StoreError);
+): Promise<StoreFault> {
+  const error = await assertRejects(act, StoreFault);
   assertEquals(error.code, code, `${error.code}: ${error.message}`);
   if (kind !== undefined) assertEquals(error.kind, kind, error.message);
   return error;
@@ -147,7 +147,7 @@ Deno.test("a flipped bit in any byte of a record is refused with its kind, and t
     changed[at] = (changed[at] ?? 0) ^ (1 << random.below(8));
     disk.blobs.set(name, { key: blob.key, value: changed });
     const store = await openOn(disk, { damaged: "read" });
-    const damaged: StoreError[] = [];
+    const damaged: StoreFault[] = [];
     const left = await store.list("channel", (error) => damaged.push(error));
     assertEquals([left.length, damaged.length], [2, 1], `byte ${at}`);
     assertEquals([damaged[0]?.code, damaged[0]?.kind], ["store_corrupt", "channel"]);
@@ -273,7 +273,7 @@ Deno.test("a flipped bit in head, witness or key file is refused with a typed er
         copy.blobs.set("68", { key: head.key, value: changed });
       } else if (part === "witness") copy.witness = changed;
       else copy.key = changed;
-      const error = await assertRejects(() => openOn(copy), StoreError);
+      const error = await assertRejects(() => openOn(copy), StoreFault);
       assertEquals(error.code, "store_corrupt", `${part} byte ${at}`);
     }
   }

@@ -3,10 +3,10 @@
  * format (`formats.ts`), so another shape is a mistake of ours.
  */
 import { type CborValue, decodeOwnCbor, encodeCbor } from "../../proto/mod.ts";
-import { StoreError } from "./errors.ts";
+import { StoreFault } from "./errors.ts";
 
 /**
- * Throws `StoreError` for a number that could be written but not read: one that is no whole number,
+ * Throws `StoreFault` for a number that could be written but not read: one that is no whole number,
  * or too large.
  */
 export function encodeFields(fields: readonly CborValue[]): Uint8Array {
@@ -17,13 +17,13 @@ export function encodeFields(fields: readonly CborValue[]): Uint8Array {
 function checkNumbers(value: CborValue): void {
   if (typeof value === "number") {
     if (Number.isSafeInteger(value)) return;
-    throw new StoreError("invalid_request", "A record can have only whole numbers up to 2^53 - 1");
+    throw new StoreFault("invalid_request", "A record can have only whole numbers up to 2^53 - 1");
   }
   if (Array.isArray(value)) return value.forEach(checkNumbers);
   if (value instanceof Map) return value.forEach((each, key) => [key, each].forEach(checkNumbers));
 }
 
-/** Throws `StoreError`. */
+/** Throws `StoreFault`. */
 export function decodeFields(record: Uint8Array, kind: string): StoredFields {
   return new StoredFields(new StoredFields([decodeOwnCbor(record)], kind).list(0), kind);
 }
@@ -84,7 +84,7 @@ export class StoredFields {
   }
 
   #refuse(): never {
-    throw new StoreError("store_corrupt", `A record of kind "${this.#kind}" has another shape`, {
+    throw new StoreFault("store_corrupt", `A record of kind "${this.#kind}" has another shape`, {
       kind: this.#kind,
     });
   }

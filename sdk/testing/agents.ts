@@ -6,7 +6,7 @@ export { putConfirmed, putState } from "../channel/upkeep/confirmation_records.t
 export { createPace } from "../channel/upkeep/healing_pace.ts";
 export { Inside } from "./inside.ts";
 export type { BadCommit } from "../channel/recovery/bad_commit.ts";
-export type { Came } from "../channel/group/lineage.ts";
+export type { MemberOrigin } from "../channel/group/lineage.ts";
 export { factsKind } from "../channel/channel_kinds.ts";
 export { newChannelRecord, putChannel, putLandmarks } from "../channel/records.ts";
 export { storedChannel } from "../channel/testing/stored_channel.ts";

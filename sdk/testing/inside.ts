@@ -11,24 +11,24 @@ import type {
   NoticeBody,
   RequestBody,
 } from "../../proto/mod.ts";
-import { atOnce, type Parts } from "../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../base/parts.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/recovery/bad_commit.ts";
 import { Carrier } from "../channel/upkeep/carrier.ts";
 import { claimableOf, createFounding, requestOf } from "../channel/recovery/founding.ts";
 import { claimKeyPackages } from "../channel/runner/founding_claims.ts";
-import type { ChannelState, HealthLog } from "../channel/health.ts";
+import type { HealthLog, HealthState } from "../channel/health.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/group/membership.ts";
-import type { Plan, Planned } from "../channel/commits/plan.ts";
+import type { Plan, PlannedChange } from "../channel/commits/plan.ts";
 import type { PostOptions } from "../channel/messages/send_options.ts";
 import { ReceiptBudget } from "../content/receipt_budget.ts";
 import { createPace } from "../channel/upkeep/healing_pace.ts";
-import type { Change, Group, PreparedCommit, Sealed } from "../mls/group.ts";
+import type { Change, Group, PreparedCommit, ReadyMessage } from "../mls/group.ts";
 
 /** Plans that no call of the product makes, and those that may be asked for them. */
-const changes = new WeakMap<Plan, () => Planned | undefined>();
+const changes = new WeakMap<Plan, () => PlannedChange | undefined>();
 const changed = new WeakSet<ChannelRunner["rooms"]["commits"]>();
 
 export class Inside {
@@ -74,7 +74,7 @@ export class Inside {
     return this.#membership.durable;
   }
 
-  get state(): ChannelState {
+  get state(): HealthState {
     return this.#live.state;
   }
 
@@ -188,7 +188,7 @@ export class Inside {
   ): void {
     const { group } = this;
     const prepare = group.beginPrepare.bind(group);
-    group.beginPrepare = function* (change): Parts<PreparedCommit> {
+    group.beginPrepare = function* (change): InterruptibleWork<PreparedCommit> {
       yield;
       return act(change, (other) => atOnce(prepare(other)));
     };
@@ -240,7 +240,7 @@ export class Inside {
   }
 
   /** A message as it goes to the relay. */
-  seal(payload: Uint8Array, authenticatedData: Uint8Array): Promise<Sealed> {
+  seal(payload: Uint8Array, authenticatedData: Uint8Array): Promise<ReadyMessage> {
     return this.#membership.durable.seal(payload, authenticatedData);
   }
 

@@ -1,6 +1,6 @@
 /** The host and port of a URL, and of the field `:authority`. */
-import type { Target } from "./transport.ts";
+import type { ConnectTarget } from "./transport.ts";
 
-export function authorityOf({ host, port }: Pick<Target, "host" | "port">): string {
+export function authorityOf({ host, port }: Pick<ConnectTarget, "host" | "port">): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -14,14 +14,21 @@ import {
   encodeCellUp,
   encodeFrame,
   endOfStreamFlag,
-  FrameReader,
+  GrpcFrameReader,
 } from "./frames.ts";
 import { reasonOf } from "./reason.ts";
-import type { CellStream, Connector, HttpClient, StreamEnd, Target, Trust } from "./transport.ts";
+import type {
+  CellStream,
+  CertificateTrust,
+  Connector,
+  ConnectTarget,
+  HttpClient,
+  StreamEnd,
+} from "./transport.ts";
 
 export interface CellsDeps {
-  readonly openHttp: (trust: Trust) => HttpClient;
-  readonly unusable: (trust: Trust) => string | undefined;
+  readonly openHttp: (trust: CertificateTrust) => HttpClient;
+  readonly unusable: (trust: CertificateTrust) => string | undefined;
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
   /** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
   readonly callsAtOnce: number;
@@ -50,7 +57,7 @@ export function createCellsConnector(deps: CellsDeps): Connector {
       // Answered with the first cell down, which comes after the first cell up: nothing to wait for
       // here.
       const down = call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
-      const up: Up = (index, cell) =>
+      const up: CellUpload = (index, cell) =>
         call("CellUp", "application/proto", encodeCellUp(link, index, cell));
       const stream = new FetchedStream(down, up, ending, deps);
       if (signal.aborted) stream.close();
@@ -59,15 +66,19 @@ export function createCellsConnector(deps: CellsDeps): Connector {
   };
 }
 
-type Up = (index: number, cell: Uint8Array) => Promise<Response>;
-type Call = (
+type CellUpload = (index: number, cell: Uint8Array) => Promise<Response>;
+type CellCall = (
   method: string,
   contentType: string,
   body: Uint8Array<ArrayBuffer>,
 ) => Promise<Response>;
 
 /** Throws `StaticError` for every answer but 200. */
-function createCall(http: HttpClient, { host, port }: Target, signal: AbortSignal): Call {
+function createCall(
+  http: HttpClient,
+  { host, port }: ConnectTarget,
+  signal: AbortSignal,
+): CellCall {
   const authority = authorityOf({ host, port });
   return async (method, contentType, body) => {
     const response = await http.request(`https://${authority}/static.relay.v1.Relay/${method}`, {
@@ -100,18 +111,18 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
 
 class FetchedStream implements CellStream {
   readonly #down: Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>;
-  readonly #up: Up;
+  readonly #up: CellUpload;
   readonly #deps: Pick<CellsDeps, "callsAtOnce" | "after">;
   readonly #ending: AbortController;
   readonly #underWay = new Set<Promise<void>>();
-  readonly #frames = new FrameReader();
+  readonly #frames = new GrpcFrameReader();
   #index = 0;
   #settle: (end: StreamEnd) => void = () => {};
   readonly closed: Promise<StreamEnd>;
 
   constructor(
     down: Promise<Response>,
-    up: Up,
+    up: CellUpload,
     ending: AbortController,
     deps: Pick<CellsDeps, "callsAtOnce" | "after">,
   ) {

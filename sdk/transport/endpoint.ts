@@ -7,7 +7,7 @@
  */
 import { maxRelayAddresses, relaysOf } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { Connector, Target, TransportName, Trust } from "./transport.ts";
+import type { CertificateTrust, Connector, ConnectTarget, TransportName } from "./transport.ts";
 
 /** `grpc` is whatever this runtime can do on the relay's TCP port. */
 export type TransportChoice = "auto" | "quic" | "webtransport" | "grpc";
@@ -22,15 +22,15 @@ export interface Endpoint {
    */
   readonly origin: string;
   /** Whom to trust there. */
-  readonly trust: Trust;
+  readonly trust: CertificateTrust;
 }
 
 /** One way to one endpoint. */
-export interface Way {
+export interface RelayRoute {
   /** Ways with the same number lead to the same relay. */
   readonly relay: number;
   readonly connector: Connector;
-  readonly target: Target;
+  readonly target: ConnectTarget;
   readonly origin: string;
 }
 
@@ -41,13 +41,13 @@ const form = /^(quic|grpc|https):\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))
  * One endpoint, or several separated by commas; `trust` holds for all of them. Throws
  * `invalid_request`.
  */
-export function parseEndpoints(text: string, trust: Trust): readonly Endpoint[] {
+export function parseEndpoints(text: string, trust: CertificateTrust): readonly Endpoint[] {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.length > maxRelayAddresses) throw refused(`at most ${maxRelayAddresses} can be given`);
   return parts.map((part) => parseEndpoint(part, trust));
 }
 
-function parseEndpoint(text: string, trust: Trust): Endpoint {
+function parseEndpoint(text: string, trust: CertificateTrust): Endpoint {
   const [, scheme, digits] = form.exec(text) ?? [];
   if (scheme !== "quic" && scheme !== "grpc" && scheme !== "https") {
     throw refused("write quic://host:4433, grpc://host:5000 or https://host:5000, without a path");
@@ -75,7 +75,7 @@ export function waysTo(
   endpoints: readonly Endpoint[],
   connectors: readonly Connector[],
   choice: TransportChoice,
-): readonly Way[] {
+): readonly RelayRoute[] {
   const missing: string[] = [];
   const relays = relaysOf(endpoints.map(({ origin }) => origin));
   const ways = endpoints.flatMap((endpoint, index) =>

@@ -63,15 +63,15 @@ export function encodeCellDown(link: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** `ErrorDetail` without its epoch, which no stream ends with. */
-export interface ErrorDetail {
+export interface StreamErrorDetail {
   readonly code: string;
   readonly message: string;
   readonly retryAfterMs?: number;
 }
 
 /** Throws `WireError`. */
-export function decodeErrorDetail(bytes: Uint8Array): ErrorDetail {
-  let detail: ErrorDetail = { code: "", message: "" };
+export function decodeErrorDetail(bytes: Uint8Array): StreamErrorDetail {
+  let detail: StreamErrorDetail = { code: "", message: "" };
   for (const { field, value } of fieldsOf(bytes)) {
     if (field === 4 && typeof value === "number") detail = { ...detail, retryAfterMs: value };
     if (typeof value === "number") continue;
@@ -98,7 +98,7 @@ export function* decodeStatusDetails(
 }
 
 /** Cuts a byte stream, in chunks of any size, into messages. */
-export class FrameReader {
+export class GrpcFrameReader {
   readonly #head = new Uint8Array(headBytes);
   #headFilled = 0;
   #message = new Uint8Array(0);

@@ -10,7 +10,7 @@ import {
   encodeCellFrames,
   encodeCellUp,
   encodeFrame,
-  FrameReader,
+  GrpcFrameReader,
 } from "./frames.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
@@ -19,7 +19,7 @@ const { session, cellUp, cellDown } = Relay.method;
 /** Everything that a reader finds in these chunks. */
 function readAll(chunks: readonly Uint8Array[]): { flags: number; message: Uint8Array }[] {
   const found: { flags: number; message: Uint8Array }[] = [];
-  const reader = new FrameReader();
+  const reader = new GrpcFrameReader();
   for (const chunk of chunks) {
     reader.read(chunk, (flags, message) => void found.push({ flags, message: message.slice() }));
   }

@@ -70,9 +70,9 @@ function decodeBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
-function parse(json: string): Fields {
+function parse(json: string): JsonFields {
   try {
     return parseFields(JSON.parse(json));
   } catch {
@@ -80,7 +80,7 @@ function parse(json: string): Fields {
   }
 }
 
-function parseFields(value: unknown): Fields {
+function parseFields(value: unknown): JsonFields {
   // cast: any object has such fields
-  return typeof value === "object" && value !== null ? value as Fields : {};
+  return typeof value === "object" && value !== null ? value as JsonFields : {};
 }

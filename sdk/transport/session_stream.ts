@@ -26,11 +26,11 @@ import {
   unpad,
 } from "../../proto/http2/mod.ts";
 import { authorityOf } from "./authority.ts";
-import { concat, decodeCell, encodeCellFrames, FrameReader } from "./frames.ts";
+import { concat, decodeCell, encodeCellFrames, GrpcFrameReader } from "./frames.ts";
 import { encodeData, encodeFrame, encodeSettings, uint32 } from "./http2_frames.ts";
 import { busyEndOf, grpcStreamEndOf } from "./http_refusal.ts";
 import { reasonOf } from "./reason.ts";
-import type { CellStream, StreamEnd, Target } from "./transport.ts";
+import type { CellStream, ConnectTarget, StreamEnd } from "./transport.ts";
 
 /** A connection that speaks `h2`. */
 export interface Http2Socket {
@@ -42,7 +42,7 @@ export interface Http2Socket {
   destroy(): void;
 }
 
-type After = (ms: number, run: () => void) => () => void;
+type TimerStart = (ms: number, run: () => void) => () => void;
 
 /** Bytes that the relay may send before they are read. */
 const windowBytes = 1024 * 1024;
@@ -64,10 +64,10 @@ const payloadBytes = new Map<number, number>([
 
 export class SessionStream implements CellStream {
   readonly #socket: Http2Socket;
-  readonly #after: After;
+  readonly #after: TimerStart;
   readonly #http2 = new Http2FrameReader((frame) => this.#frame(frame));
   readonly #decoder = new HpackDecoder(headerBudgets.headerBlockBytes);
-  readonly #frames = new FrameReader();
+  readonly #frames = new GrpcFrameReader();
   /** Bytes that the relay takes, on the connection and on the stream. */
   #connectionWindow = defaultWindowBytes;
   #streamWindow = defaultWindowBytes;
@@ -94,7 +94,11 @@ export class SessionStream implements CellStream {
   #cancelLinger: (() => void) | undefined;
   readonly closed: Promise<StreamEnd>;
 
-  constructor(socket: Http2Socket, target: Pick<Target, "host" | "port">, after: After) {
+  constructor(
+    socket: Http2Socket,
+    target: Pick<ConnectTarget, "host" | "port">,
+    after: TimerStart,
+  ) {
     this.#socket = socket;
     this.#after = after;
     this.closed = new Promise((resolve) => this.#settle = resolve);

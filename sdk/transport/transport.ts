@@ -38,18 +38,18 @@ export interface StreamEnd {
 }
 
 /** Certificates to trust for the relay, beyond those that the runtime trusts. */
-export interface Trust {
+export interface CertificateTrust {
   /** Certificates in PEM form. */
   readonly caCerts: readonly string[];
   /** SHA-256 of the relay's own certificate (DER); when given, nothing else is believed. */
   readonly certificateHashes: readonly Uint8Array<ArrayBuffer>[];
 }
 
-export interface Target {
+export interface ConnectTarget {
   /** A name or an address; IPv6 without brackets. */
   readonly host: string;
   readonly port: number;
-  readonly trust: Trust;
+  readonly trust: CertificateTrust;
 }
 
 /**
@@ -77,18 +77,18 @@ export interface Connector {
   /** Which of the relay's ports it needs. */
   readonly carrier: "udp" | "tcp";
   /** Why it cannot work here or with this trust; undefined when it can. */
-  unusable(trust: Trust): string | undefined;
+  unusable(trust: CertificateTrust): string | undefined;
   /**
    * Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it
    * should be, or on abort.
    */
-  connect(target: Target, signal: AbortSignal): Promise<CellStream>;
+  connect(target: ConnectTarget, signal: AbortSignal): Promise<CellStream>;
   /**
    * The same, with cells scheduled in a thread of its own: a `ThreadedStream`, unless no thread can
    * be had.
    */
   readonly connectInThread?: (
-    target: Target,
+    target: ConnectTarget,
     signal: AbortSignal,
     options?: ThreadOptions,
   ) => Promise<CellStream>;

@@ -3,14 +3,14 @@
  * structured clone.
  */
 import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
-import type { StreamEnd, Target, TransportName } from "./transport.ts";
+import type { ConnectTarget, StreamEnd, TransportName } from "./transport.ts";
 
 export type ToWorker =
   /** Reports each cell that it sends when `isTapped`. */
   | {
     readonly kind: "connect";
     readonly transport: TransportName;
-    readonly target: Target;
+    readonly target: ConnectTarget;
     readonly isTapped: boolean;
   }
   | { readonly kind: "push"; readonly lane: Lane; readonly envelope: Uint8Array }

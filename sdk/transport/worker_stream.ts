@@ -13,7 +13,7 @@ import {
 import type { OutletEvents, ThreadedStream } from "./outlet.ts";
 import { reasonOf } from "./reason.ts";
 import { tapped } from "./tap.ts";
-import type { CellTap, Connector, StreamEnd, Target, TransportName } from "./transport.ts";
+import type { CellTap, Connector, ConnectTarget, StreamEnd, TransportName } from "./transport.ts";
 import type { FromWorker, MessagePipe, ToWorker } from "./worker_messages.ts";
 
 export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
@@ -72,7 +72,7 @@ async function connectInThread(
   thread: StreamThread,
   { transport, target, signal, tap }: {
     transport: TransportName;
-    target: Target;
+    target: ConnectTarget;
     signal: AbortSignal;
     tap: CellTap | undefined;
   },

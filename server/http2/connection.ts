@@ -35,7 +35,7 @@ import type { PeerBudget } from "./peer_budgets.ts";
 import type { SocketPlace } from "./socket_places.ts";
 import { announcedSettings } from "./settings.ts";
 import { Streams } from "./streams.ts";
-import { Watch } from "./watch.ts";
+import { ConnectionTimeouts } from "./watch.ts";
 
 export interface ConnectionDeps {
   readonly handler: Handler;
@@ -77,7 +77,7 @@ export class Connection {
   readonly #decoder: HpackDecoder;
   readonly #encoder = new HpackEncoder();
   readonly #streams: Streams;
-  readonly #watch: Watch;
+  readonly #watch: ConnectionTimeouts;
 
   #settingsSeen = false;
   #settingsAcked = false;
@@ -109,7 +109,7 @@ export class Connection {
       encoder: this.#encoder,
       onEmpty: () => this.#shutdown === "final" && !this.#over && this.#end(),
     });
-    this.#watch = new Watch(budgets, deps.now());
+    this.#watch = new ConnectionTimeouts(budgets, deps.now());
 
     this.#writer.settings(announcedSettings(budgets));
     const extra = this.#streams.receiveWindow - defaultWindowBytes;

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type CorsPolicy, withCors } from "./cors.ts";
 import type { HeaderField, ServerRequest, ServerResponse } from "./handler.ts";
-import { RequestBody } from "./request_body.ts";
+import { StreamRequestBody } from "./request_body.ts";
 
 const policy: CorsPolicy = {
   allowsOrigin: (origin) => origin === "https://app.example",
@@ -23,7 +23,7 @@ function answerTo(
     authority: "localhost",
     path: "/",
     headers,
-    body: new RequestBody({ taken: () => {}, dropped: () => {} }),
+    body: new StreamRequestBody({ taken: () => {}, dropped: () => {} }),
     onAbort: () => {},
     isMember: false,
     vouch: () => {},

@@ -14,48 +14,48 @@ import type { PeerBudget, PeerBudgets } from "./peer_budgets.ts";
 import { balancerAddress } from "./proxy_header.ts";
 import { type SocketPlace, SocketPlaces } from "./socket_places.ts";
 
-export interface DoorParts {
+export interface SocketAdmissionParts {
   readonly budgets: Budgets;
   readonly peers: PeerBudgets;
   readonly isBalancer: (address: string) => boolean;
 }
 
 /** At the other end of a socket. */
-export interface Client {
+export interface SocketClient {
   /** Its own, also behind a balancer. */
   readonly address: string;
   readonly peer: PeerBudget;
   readonly place: SocketPlace;
 }
 
-interface Guest {
+interface SocketInQueue {
   readonly socket: Socket;
-  readonly client: Client;
+  readonly client: SocketClient;
 }
 
 const turnMs = 20;
 
-export class Door {
+export class SocketAdmission {
   readonly #budgets: Budgets;
   readonly #peers: PeerBudgets;
   readonly #isBalancer: (address: string) => boolean;
   readonly #headers: AwaitedHeaders;
   readonly #places: SocketPlaces;
   readonly #handshakes: Bucket;
-  readonly #waiting: Places<Guest>;
+  readonly #waiting: Places<SocketInQueue>;
   readonly #sockets = new Set<Socket>();
   /**
    * By `connectionKey`: TLS sockets do not tell which socket they are on, and behind a balancer
    * have its address.
    */
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new Map<string, SocketClient>();
   /** Ends handshakes that are late, by `connectionKey` too. */
   readonly #handshaking = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #handOver: (socket: Socket) => void;
   #turn: ReturnType<typeof setTimeout> | undefined;
 
   /** Stands before what `node:https` does with a new socket. */
-  constructor(server: TlsServer, { budgets, peers, isBalancer }: DoorParts) {
+  constructor(server: TlsServer, { budgets, peers, isBalancer }: SocketAdmissionParts) {
     this.#budgets = budgets;
     this.#peers = peers;
     this.#isBalancer = isBalancer;
@@ -77,7 +77,7 @@ export class Door {
   }
 
   /** Undefined when the socket is gone. */
-  clientOf(socket: TLSSocket): Client | undefined {
+  clientOf(socket: TLSSocket): SocketClient | undefined {
     return this.#clients.get(connectionKey(socket));
   }
 
@@ -106,12 +106,12 @@ export class Door {
       : undefined;
     if (place === undefined) return this.#refuse(socket);
     socket.once("close", () => place.close());
-    const guest: Guest = { socket, client: { address, peer, place } };
+    const guest: SocketInQueue = { socket, client: { address, peer, place } };
     if (this.#waiting.size === 0 && this.#mayBegin()) this.#begin(guest);
     else this.#wait(guest);
   }
 
-  #wait(guest: Guest): void {
+  #wait(guest: SocketInQueue): void {
     const { socket, client: { peer } } = guest;
     const newcomer = { party: peer.origin.network, holder: guest, standing: "unfinished" } as const;
     const entered = this.#waiting.enter(newcomer, this.#peers.now());
@@ -138,7 +138,7 @@ export class Door {
    * With a limit of its own in place of the TLS server's: Deno keeps that one's timer, and with it
    * the TLS socket, when the socket closes before.
    */
-  #begin({ socket, client }: Guest): void {
+  #begin({ socket, client }: SocketInQueue): void {
     const key = connectionKey(socket);
     const timer = setTimeout(() => socket.destroy(), this.#budgets.handshakeTimeoutMs);
     this.#handshaking.set(key, timer);

@@ -5,8 +5,8 @@
 import { Bucket } from "../limits/mod.ts";
 import { ConnectionError, ErrorCode } from "../../proto/http2/mod.ts";
 import type { Budgets } from "./budgets.ts";
-import type { Standing } from "./handler.ts";
-import type { Begun, PeerBudget } from "./peer_budgets.ts";
+import type { RequestStanding } from "./handler.ts";
+import type { CallAdmission, PeerBudget } from "./peer_budgets.ts";
 
 /** A DATA frame, either way, pays for the WINDOW_UPDATE and PING frames that come with it. */
 const controlFramesPerData = 3;
@@ -64,7 +64,7 @@ export class FloodGuard {
     if (!this.#isMember) this.#peer.giveBackFrames(controlFramesPerData);
   }
 
-  begin(standing: Standing, end: () => void): Begun {
+  begin(standing: RequestStanding, end: () => void): CallAdmission {
     return this.#peer.begin(standing, end);
   }
 

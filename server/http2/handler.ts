@@ -27,13 +27,13 @@ export interface ServerRequest {
 }
 
 /** Each kind of request has budgets of its own, and a member's has none here. */
-export type Standing = "member" | "check" | "stranger";
+export type RequestStanding = "member" | "check" | "stranger";
 
 /** Returns whose the request is. `isVouched` tells of its connection. */
 export type StandingOf = (
   request: Pick<ServerRequest, "method" | "path" | "headers">,
   isVouched: boolean,
-) => Standing;
+) => RequestStanding;
 
 export type HeaderField = Pick<Field, "name" | "value">;
 

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { ErrorCode, type HeaderPairs } from "../../proto/http2/mod.ts";
-import type { Client } from "./door.ts";
+import type { SocketClient } from "./door.ts";
 import type {
   Handler,
   HeaderField,
@@ -24,7 +24,7 @@ export interface Http1Parts {
   readonly handler: Handler;
   readonly standingOf: StandingOf;
   /** Undefined when the socket is gone. */
-  readonly clientOf: (socket: TLSSocket) => Client | undefined;
+  readonly clientOf: (socket: TLSSocket) => SocketClient | undefined;
   /** Sockets that a handler has vouched for. */
   readonly vouched: WeakSet<object>;
   readonly onFault: (error: unknown) => void;
@@ -75,7 +75,7 @@ export async function serveHttp1(
   }
 }
 
-interface Aborted {
+interface AbortState {
   reason: Error | undefined;
   readonly listeners: ((reason: Error) => void)[];
 }
@@ -84,8 +84,8 @@ function whenAborted(
   incoming: IncomingMessage,
   outgoing: NodeResponse,
   onFault: (error: unknown) => void,
-): Aborted {
-  const aborted: Aborted = { reason: undefined, listeners: [] };
+): AbortState {
+  const aborted: AbortState = { reason: undefined, listeners: [] };
   outgoing.once("close", () => {
     if (outgoing.writableFinished) return;
     aborted.reason = new StreamAborted(ErrorCode.cancel, "The connection was lost");
@@ -118,7 +118,7 @@ function closeUnlessComplete(incoming: IncomingMessage): void {
 
 function toRequest(
   incoming: IncomingMessage,
-  aborted: Aborted,
+  aborted: AbortState,
   { remoteAddress, vouch }: Pick<ServerRequest, "remoteAddress" | "vouch">,
 ): ServerRequest & { isMember: boolean } {
   return {

@@ -73,7 +73,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-export interface Listening {
+export interface ListeningSockets {
   readonly port: number;
   /** Resolves when nothing is accepted any more: only a new server can. */
   readonly failed: Promise<Error>;
@@ -87,7 +87,7 @@ export interface Listening {
  */
 export const backlog = 128;
 
-export async function listen(server: TlsServer, address: ListenAddress): Promise<Listening> {
+export async function listen(server: TlsServer, address: ListenAddress): Promise<ListeningSockets> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const listeners = await openOnEach(
     address,
@@ -108,7 +108,7 @@ function servingFor(server: TlsServer): SocketServer {
   );
 }
 
-interface Opened {
+interface OpenedPort {
   readonly port: number;
   close(): unknown;
 }
@@ -117,7 +117,7 @@ function listenAt(
   server: TlsServer | SocketServer,
   { hostname, port }: ListenAddress,
   fail: (error: Error) => void,
-): Promise<Opened & { close(): Promise<void> }> {
+): Promise<OpenedPort & { close(): Promise<void> }> {
   return new Promise((resolve, reject) => {
     let isListening = false;
     server.on("error", (error) => isListening ? fail(error) : reject(error));
@@ -144,7 +144,7 @@ const maxTries = 8;
 const noAddress = ["EADDRNOTAVAIL", "EAFNOSUPPORT", "EINVAL"];
 
 /** Opens a listener on each address that the name stands for, all on one port. */
-export async function openOnEach<Listener extends Opened>(
+export async function openOnEach<Listener extends OpenedPort>(
   { hostname, port }: ListenAddress,
   open: (address: ListenAddress, isFirst: boolean) => Listener | Promise<Listener>,
 ): Promise<readonly Listener[]> {

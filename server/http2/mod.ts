@@ -16,10 +16,10 @@ export {
   type Handler,
   type HeaderField,
   headerValue,
+  type RequestStanding,
   type ServerRequest,
   type ServerRequestBody,
   type ServerResponse,
-  type Standing,
   type StandingOf,
 } from "./handler.ts";
 export {

@@ -15,7 +15,7 @@ import {
   SharedRate,
 } from "../limits/mod.ts";
 import type { Budgets } from "./budgets.ts";
-import type { Standing } from "./handler.ts";
+import type { RequestStanding } from "./handler.ts";
 import { balancerAddress } from "./proxy_header.ts";
 
 export interface PeerStats {
@@ -147,7 +147,7 @@ export interface StrangerCall {
  * The status of a call that must be refused, or, of those that may begin, a stranger's: others are
  * not counted.
  */
-export interface Begun {
+export interface CallAdmission {
   readonly refused?: 403 | 429;
   readonly call?: StrangerCall;
 }
@@ -175,7 +175,7 @@ export class PeerBudget {
    * A balancer itself may ask for nothing but health. `end` resets a stranger's call before its
    * time.
    */
-  begin(standing: Standing, end: () => void): Begun {
+  begin(standing: RequestStanding, end: () => void): CallAdmission {
     if (this.#isBalancer && standing !== "check") return { refused: 403 };
     if (standing === "member" || (standing === "check" && this.#admitsCheck())) return {};
     const call = standing === "stranger" && this.#admitsCall()

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { originOf } from "../limits/mod.ts";
 import { defaultBudgets } from "./budgets.ts";
-import type { Standing } from "./handler.ts";
+import type { RequestStanding } from "./handler.ts";
 import { type PeerBudget, PeerBudgets, type StrangerCall } from "./peer_budgets.ts";
 import { balancerAddress } from "./proxy_header.ts";
 
@@ -23,13 +23,13 @@ function count(tries: number, does: (i: number) => boolean): number {
 }
 
 /** The status of a refusal. A call that begins ends at once. */
-function refusalOf(peer: PeerBudget, standing: Standing): number | undefined {
+function refusalOf(peer: PeerBudget, standing: RequestStanding): number | undefined {
   const { refused, call } = peer.begin(standing, () => {});
   call?.ended();
   return refused;
 }
 
-function admits(peer: PeerBudget, standing: Standing): boolean {
+function admits(peer: PeerBudget, standing: RequestStanding): boolean {
   return refusalOf(peer, standing) === undefined;
 }
 

@@ -15,13 +15,13 @@ export interface BodyOwner {
   dropped(bytes: number): void;
 }
 
-type Result = IteratorResult<Uint8Array, undefined>;
+type ChunkResult = IteratorResult<Uint8Array, undefined>;
 interface Waiter {
-  readonly resolve: (result: Result) => void;
+  readonly resolve: (result: ChunkResult) => void;
   readonly reject: (reason: Error) => void;
 }
 
-const done: Result = { done: true, value: undefined };
+const done: ChunkResult = { done: true, value: undefined };
 /** So much is taken at once. */
 const takenBytes = 65_536;
 /**
@@ -31,7 +31,7 @@ const takenBytes = 65_536;
 const mergedChunks = 32;
 const mergedBytes = 16_384;
 
-export class RequestBody implements ServerRequestBody {
+export class StreamRequestBody implements ServerRequestBody {
   trailers: readonly Field[] = [];
   readonly #owner: BodyOwner;
   #chunks: Uint8Array[] = [];
@@ -60,7 +60,7 @@ export class RequestBody implements ServerRequestBody {
     return this;
   }
 
-  next(): Promise<Result> {
+  next(): Promise<ChunkResult> {
     if (this.#chunks.length > 0 && !this.#delivering) {
       return Promise.resolve({ done: false, value: this.#take() });
     }
@@ -73,7 +73,7 @@ export class RequestBody implements ServerRequestBody {
    * The handler wants no more: what is queued and what may still come is dropped, without granting
    * new window.
    */
-  return(): Promise<Result> {
+  return(): Promise<ChunkResult> {
     this.#drop();
     this.end();
     return Promise.resolve(done);

@@ -1,14 +1,14 @@
 import { assertEquals, assertLess, assertRejects } from "@std/assert";
 import { bytes } from "../../tests/support/http2/wire.ts";
-import { RequestBody } from "./request_body.ts";
+import { StreamRequestBody } from "./request_body.ts";
 
-function body(): { body: RequestBody; taken: () => number; dropped: () => number } {
+function body(): { body: StreamRequestBody; taken: () => number; dropped: () => number } {
   let [taken, dropped] = [0, 0];
   const owner = {
     taken: (count: number) => taken += count,
     dropped: (count: number) => dropped += count,
   };
-  return { body: new RequestBody(owner), taken: () => taken, dropped: () => dropped };
+  return { body: new StreamRequestBody(owner), taken: () => taken, dropped: () => dropped };
 }
 
 Deno.test("RequestBody gives what was queued, then its end, to every reader in order", async () => {

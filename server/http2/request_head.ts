@@ -87,7 +87,7 @@ export function areTrailers(fields: readonly Field[]): boolean {
   );
 }
 
-interface Target {
+interface RequestTarget {
   readonly method: string;
   readonly scheme: string | undefined;
   readonly authority: string | undefined;
@@ -95,7 +95,7 @@ interface Target {
 }
 
 /** §8.3.1, and §8.5 for CONNECT. */
-function isTarget({ method, scheme, authority, path }: Target): boolean {
+function isTarget({ method, scheme, authority, path }: RequestTarget): boolean {
   if (method === "CONNECT") {
     return scheme === undefined && path === undefined && authority !== undefined;
   }

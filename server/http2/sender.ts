@@ -14,7 +14,7 @@ import type { ServerResponse } from "./handler.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** The sending half of a stream. */
-export interface Outgoing {
+export interface OutgoingResponse {
   readonly id: number;
   /**
    * Bytes that the peer allows on this stream; negative when it lowered its initial window (RFC
@@ -33,22 +33,22 @@ export interface Outgoing {
 
 export interface SenderEvents {
   /** The response is complete on the wire. */
-  sent(stream: Outgoing): void;
+  sent(stream: OutgoingResponse): void;
   /** The body threw, or its trailers cannot be sent. */
-  failed(stream: Outgoing, error: unknown): void;
+  failed(stream: OutgoingResponse, error: unknown): void;
   /** A DATA frame went out. */
   dataSent(): void;
 }
 
 const noHeaders: readonly [string, string][] = [];
 
-export class Sender {
+export class ResponseSender {
   readonly #writer: FrameWriter;
   readonly #outbox: Outbox;
   readonly #encoder: HpackEncoder;
   readonly #events: SenderEvents;
   /** Responses with window of their own, waiting in turn for the connection. */
-  readonly #waiting = new Set<Outgoing>();
+  readonly #waiting = new Set<OutgoingResponse>();
   #window = defaultWindowBytes;
   initialStreamWindow = defaultWindowBytes;
   maxFrameBytes = defaultMaxFrameBytes;
@@ -66,7 +66,7 @@ export class Sender {
    * Sends the head and begins with the body. Throws a TypeError, before anything is sent, for what
    * HTTP forbids.
    */
-  start(stream: Outgoing, response: ServerResponse, withBody: boolean): void {
+  start(stream: OutgoingResponse, response: ServerResponse, withBody: boolean): void {
     const { status, trailers } = response;
     if (!(status >= 200 && status <= 599)) {
       throw new TypeError(`Cannot answer with status ${status}`);
@@ -93,7 +93,7 @@ export class Sender {
   }
 
   /** Forgets a stream that ended early and tells its body so. */
-  abandon(stream: Outgoing, reason: Error): void {
+  abandon(stream: OutgoingResponse, reason: Error): void {
     this.#waiting.delete(stream);
     stream.chunk = undefined;
     const { iterator } = stream;
@@ -110,7 +110,7 @@ export class Sender {
     return true;
   }
 
-  growStreamWindow(stream: Outgoing, bytes: number): boolean {
+  growStreamWindow(stream: OutgoingResponse, bytes: number): boolean {
     if (stream.sendWindow + bytes > largestWindowBytes) return false;
     stream.sendWindow += bytes;
     if (stream.chunk !== undefined && stream.sendWindow > 0 && !this.#waiting.has(stream)) {
@@ -132,7 +132,7 @@ export class Sender {
     }
   }
 
-  #pull(stream: Outgoing, iterator: AsyncIterator<Uint8Array>): void {
+  #pull(stream: OutgoingResponse, iterator: AsyncIterator<Uint8Array>): void {
     try {
       iterator.next().then(
         (result) => this.#pulled(stream, result),
@@ -143,7 +143,7 @@ export class Sender {
     }
   }
 
-  #pulled(stream: Outgoing, result: IteratorResult<Uint8Array>): void {
+  #pulled(stream: OutgoingResponse, result: IteratorResult<Uint8Array>): void {
     if (stream.closed) return;
     if (result.done) {
       stream.iterator = undefined;
@@ -159,19 +159,19 @@ export class Sender {
     }
   }
 
-  #failed(stream: Outgoing, error: unknown): void {
+  #failed(stream: OutgoingResponse, error: unknown): void {
     stream.iterator = undefined;
     if (!stream.closed) this.#events.failed(stream, error);
   }
 
-  #next(stream: Outgoing): void {
+  #next(stream: OutgoingResponse): void {
     if (stream.closed) return;
     if (stream.iterator !== undefined) this.#pull(stream, stream.iterator);
     else if (stream.response?.trailers !== undefined) this.#finish(stream);
     else this.#events.sent(stream); // A body of one piece carried END_STREAM on its last frame.
   }
 
-  #finish(stream: Outgoing): void {
+  #finish(stream: OutgoingResponse): void {
     const trailers = stream.response?.trailers;
     if (trailers === undefined) {
       this.#writer.data(stream.id, true, new Uint8Array(0));
@@ -187,7 +187,7 @@ export class Sender {
   }
 
   /** True when nothing of the chunk is left; otherwise the stream waits where it belongs. */
-  #sendChunk(stream: Outgoing): boolean {
+  #sendChunk(stream: OutgoingResponse): boolean {
     while (stream.chunk !== undefined) {
       if (stream.sendWindow <= 0) return false;
       if (this.#window <= 0 || this.#outbox.blocked) {
@@ -199,7 +199,7 @@ export class Sender {
     return true;
   }
 
-  #sendFrame(stream: Outgoing): void {
+  #sendFrame(stream: OutgoingResponse): void {
     const { chunk } = stream;
     if (chunk === undefined) return;
     const left = chunk.length - stream.chunkSent;

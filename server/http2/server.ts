@@ -5,7 +5,7 @@
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import { type Client, Door } from "./door.ts";
+import { SocketAdmission, type SocketClient } from "./door.ts";
 import type { Handler, StandingOf } from "./handler.ts";
 import { serveHttp1 } from "./http1.ts";
 import { createTlsServer, listen, takeSecureSockets, type TlsServer } from "./incoming_sockets.ts";
@@ -63,7 +63,7 @@ const tickMs = 1_000;
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
   const peers = new PeerBudgets(budgets, () => performance.now(), options.lagMs);
-  const parts: Parts = {
+  const parts: ServerParts = {
     budgets,
     peers,
     vouched: new WeakSet(),
@@ -75,7 +75,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const server = createServer(options, parts);
   const connections = takeHttp2Sockets(server, parts);
   // Behind it, to hear of all handshakes.
-  const door = new Door(server, {
+  const door = new SocketAdmission(server, {
     budgets,
     peers,
     isBalancer: options.isBalancer ?? (() => false),
@@ -112,13 +112,13 @@ export async function serve(options: ServerOptions): Promise<Server> {
   };
 }
 
-interface Parts {
+interface ServerParts {
   readonly budgets: Budgets;
   readonly peers: PeerBudgets;
   readonly vouched: WeakSet<object>;
   readonly handler: Handler;
   readonly standingOf: StandingOf;
-  readonly clientOf: (socket: TLSSocket) => Client | undefined;
+  readonly clientOf: (socket: TLSSocket) => SocketClient | undefined;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -134,7 +134,7 @@ function contained(report: (error: unknown) => void): (error: unknown) => void {
 }
 
 /** The door limits handshakes. */
-function createServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
+function createServer({ cert, key }: ServerOptions, parts: ServerParts): TlsServer {
   const { budgets } = parts;
   const server = createTlsServer({
     cert,
@@ -157,7 +157,7 @@ function createServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
  * Stands between TLS and node's HTTP/1.1: clients that chose `h2` stay here. Returns the set of
  * open connections.
  */
-function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
+function takeHttp2Sockets(server: TlsServer, parts: ServerParts): ReadonlySet<Connection> {
   const connections = new Set<Connection>();
   const handOver = takeSecureSockets(server, (socket) => {
     if (socket.alpnProtocol !== "h2") return handOver(socket);
@@ -179,7 +179,11 @@ function contain(act: () => void, failed: (error: unknown) => void): void {
   }
 }
 
-function attach(socket: TLSSocket, { address, peer, place }: Client, parts: Parts): Connection {
+function attach(
+  socket: TLSSocket,
+  { address, peer, place }: SocketClient,
+  parts: ServerParts,
+): Connection {
   const failed = (error: unknown): void => {
     parts.onFault(error);
     socket.destroy();

@@ -6,7 +6,7 @@
  * cannot hold a crowd of sockets, and only one when many are open; all of them leave a part to
  * others. Knows neither sockets nor clocks.
  */
-import { networkShare, type Origin, type Place, Places, type Standing } from "../limits/mod.ts";
+import { networkShare, type Origin, type Place, Places, type PlaceUse } from "../limits/mod.ts";
 import { balancerAddress } from "./proxy_header.ts";
 
 /**
@@ -138,7 +138,7 @@ export class SocketPlace {
   }
 
   /** A stranger's call may be one that never ends. */
-  get standing(): Standing {
+  get standing(): PlaceUse {
     if (this.#role === "carried") return "busy";
     if (this.#isResting) return "idle";
     return this.#role === "member" ? "kept" : "unfinished";

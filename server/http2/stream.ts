@@ -4,11 +4,11 @@
  * stream whose response is complete is closed at once, because we ask the peer to stop sending.
  */
 import { ErrorCode, type Field } from "../../proto/http2/mod.ts";
-import type { ServerRequest, ServerResponse, Standing } from "./handler.ts";
+import type { RequestStanding, ServerRequest, ServerResponse } from "./handler.ts";
 import type { StrangerCall } from "./peer_budgets.ts";
-import { type BodyOwner, RequestBody } from "./request_body.ts";
+import { type BodyOwner, StreamRequestBody } from "./request_body.ts";
 import type { RequestHead } from "./request_head.ts";
-import type { Outgoing } from "./sender.ts";
+import type { OutgoingResponse } from "./sender.ts";
 import type { SessionSockets } from "./socket_places.ts";
 import { StreamAborted } from "./stream_aborted.ts";
 
@@ -24,7 +24,7 @@ export interface StreamHost {
   vouch(stream: Stream, session: SessionSockets): void;
 }
 
-export class Stream implements ServerRequest, Outgoing, BodyOwner {
+export class Stream implements ServerRequest, OutgoingResponse, BodyOwner {
   readonly httpVersion = "2.0";
   readonly id: number;
   readonly method: string;
@@ -32,13 +32,13 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   readonly authority: string;
   readonly path: string;
   readonly headers: readonly Field[];
-  readonly body: RequestBody = new RequestBody(this);
+  readonly body: StreamRequestBody = new StreamRequestBody(this);
 
   remoteEnded = false;
   closed = false;
   /** The handler has not answered yet. */
   running = true;
-  standing: Standing;
+  standing: RequestStanding;
   /** A stranger's, until it ends or a handler vouches for it. */
   call: StrangerCall | undefined = undefined;
   receiveWindow: number;
@@ -65,7 +65,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     parts: {
       id: number;
       host: StreamHost;
-      standing: Standing;
+      standing: RequestStanding;
       receiveWindow: number;
       sendWindow: number;
     },

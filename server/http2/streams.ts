@@ -19,7 +19,7 @@ import type { FrameWriter } from "./frame_writer.ts";
 import type { Handler, ServerResponse, StandingOf } from "./handler.ts";
 import type { Outbox } from "./outbox.ts";
 import { areTrailers, parseRequestHead } from "./request_head.ts";
-import { discardBody, type Outgoing, Sender, type SenderEvents } from "./sender.ts";
+import { discardBody, type OutgoingResponse, ResponseSender, type SenderEvents } from "./sender.ts";
 import type { SessionSockets, SocketPlace } from "./socket_places.ts";
 import { Stream, type StreamHost } from "./stream.ts";
 import { StreamAborted } from "./stream_aborted.ts";
@@ -48,7 +48,7 @@ export const retryAfter: readonly (readonly [name: string, value: string])[] = [
 
 export class Streams implements StreamHost, SenderEvents {
   readonly remoteAddress: string;
-  readonly sender: Sender;
+  readonly sender: ResponseSender;
   readonly #parts: StreamsParts;
   readonly #budgets: Budgets;
   readonly #guard: FloodGuard;
@@ -70,7 +70,7 @@ export class Streams implements StreamHost, SenderEvents {
     this.#guard = parts.guard;
     this.#writer = parts.writer;
     this.remoteAddress = parts.remoteAddress;
-    this.sender = new Sender({
+    this.sender = new ResponseSender({
       writer: parts.writer,
       outbox: parts.outbox,
       encoder: parts.encoder,
@@ -321,7 +321,7 @@ export class Streams implements StreamHost, SenderEvents {
     if (!endStream) this.#stopRequest(id);
   }
 
-  sent(outgoing: Outgoing): void {
+  sent(outgoing: OutgoingResponse): void {
     const stream = this.#open.get(outgoing.id);
     if (stream === undefined) return;
     this.#handlerEnded(stream);
@@ -330,7 +330,7 @@ export class Streams implements StreamHost, SenderEvents {
     this.#remove(stream);
   }
 
-  failed(outgoing: Outgoing, error: unknown): void {
+  failed(outgoing: OutgoingResponse, error: unknown): void {
     this.fault(error);
     const stream = this.#open.get(outgoing.id);
     if (stream !== undefined) this.#resetUncounted(stream, ErrorCode.internalError);

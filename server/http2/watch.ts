@@ -5,7 +5,7 @@
  */
 import type { Budgets } from "./budgets.ts";
 
-export interface Facts {
+export interface TimeoutFacts {
   /** The preface, the first SETTINGS and the acknowledgement of ours have arrived. */
   readonly introduced: boolean;
   readonly headerBlockOpen: boolean;
@@ -14,7 +14,7 @@ export interface Facts {
   readonly lastStreamId: number;
 }
 
-export type Verdict =
+export type TimeoutVerdict =
   | "fine"
   /** Ask the peer whether it is there. */
   | "ping"
@@ -24,7 +24,7 @@ export type Verdict =
   | "handshake late"
   | "header block late";
 
-export class Watch {
+export class ConnectionTimeouts {
   readonly #budgets: Budgets;
   readonly #openedAtMs: number;
   #heardAtMs: number;
@@ -45,7 +45,7 @@ export class Watch {
     this.#heard = true;
   }
 
-  tick(nowMs: number, facts: Facts): Verdict {
+  tick(nowMs: number, facts: TimeoutFacts): TimeoutVerdict {
     const { handshakeTimeoutMs, idleTimeoutMs, keepAliveIntervalMs, keepAliveTimeoutMs } =
       this.#budgets;
     if (this.#heard) {

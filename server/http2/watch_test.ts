@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { defaultBudgets } from "./budgets.ts";
-import { Watch } from "./watch.ts";
+import { ConnectionTimeouts } from "./watch.ts";
 
 Deno.test("Watch counts silence from the last byte heard, and pings once for it", () => {
-  const watch = new Watch(defaultBudgets, 0);
+  const watch = new ConnectionTimeouts(defaultBudgets, 0);
   const facts = { introduced: true, headerBlockOpen: false, openStreams: 1, lastStreamId: 1 };
   const verdicts = Array.from({ length: 60 }, (_, second) => {
     if (second === 10) watch.heard();

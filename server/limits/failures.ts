@@ -15,13 +15,13 @@ const maxFailures = 16;
 const negligible = 0.5;
 const maxParties = 100_000;
 
-interface Record {
+interface FailureRecord {
   readonly count: number;
   readonly atMs: number;
 }
 
 export class Failures {
-  readonly #records = new RecentMap<string, Record>();
+  readonly #records = new RecentMap<string, FailureRecord>();
 
   of(party: string, nowMs: number): number {
     const record = this.#records.get(party);

@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
-import { type Place, Places, type Standing } from "./mod.ts";
+import { type Place, Places, type PlaceUse } from "./mod.ts";
 
 const minimumMs = 100;
 const total = 3;
-const orderOfStandings: readonly Standing[] = ["unfinished", "idle", "plain", "kept"];
+const orderOfStandings: readonly PlaceUse[] = ["unfinished", "idle", "plain", "kept"];
 const ranks: Readonly<Record<string, { readonly weight: number; readonly isPaying: boolean }>> = {
   a: { weight: 1, isPaying: false },
   b: { weight: 1, isPaying: false },
@@ -113,8 +113,8 @@ function bestOf<Item>(items: readonly Item[], cost: (item: Item) => number): rea
 }
 
 type Event =
-  | { readonly kind: "enter"; readonly party: string; readonly standing: Standing }
-  | { readonly kind: "stand"; readonly from: Standing; readonly to: Standing }
+  | { readonly kind: "enter"; readonly party: string; readonly standing: PlaceUse }
+  | { readonly kind: "stand"; readonly from: PlaceUse; readonly to: PlaceUse }
   | { readonly kind: "leave"; readonly party: string; readonly outcome: "finished" | "unfinished" }
   | { readonly kind: "wait"; readonly ms: number };
 
@@ -159,7 +159,7 @@ function play(sequence: readonly Event[]): void {
     }
   }
 
-  function enter(party: string, standing: Standing, holder: number): void {
+  function enter(party: string, standing: PlaceUse, holder: number): void {
     const victims = plain.held.size < total ? undefined : plain.victimsOf(party, nowMs);
     const entered = places.enter({ party, holder, standing, ...ranks[party] }, nowMs);
     const story = (): string =>

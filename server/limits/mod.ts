@@ -5,7 +5,7 @@
 export { type AddressRange, isAddress, parseAddressRange } from "./addresses.ts";
 export { AddressBuckets, Bucket, Buckets, type Level, type Rate, takeOfAll } from "./buckets.ts";
 export { networkOf, networkShare, type Origin, originOf, prefixOf } from "./parties.ts";
-export type { Place, Standing } from "./party_places.ts";
+export type { Place, PlaceUse } from "./party_places.ts";
 export {
   type Limit,
   type Limits,
@@ -17,5 +17,11 @@ export {
   tellRate,
   tellTime,
 } from "./table.ts";
-export { type Entered, type Newcomer, Places, type PlacesOptions, type Verdict } from "./places.ts";
+export {
+  type Newcomer,
+  type PlaceOutcome,
+  Places,
+  type PlacesOptions,
+  type PlaceVerdict,
+} from "./places.ts";
 export { SharedRate } from "./shared_rate.ts";

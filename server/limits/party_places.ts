@@ -6,14 +6,14 @@
  * finished everything. `busy`: it waits for us, and is nobody's victim. `plain` and `kept` are
  * sessions: one without and one with a subscription.
  */
-export type Standing = "unfinished" | "idle" | "busy" | "plain" | "kept";
+export type PlaceUse = "unfinished" | "idle" | "busy" | "plain" | "kept";
 
 /** Changes with its use. */
 export interface Place<Holder> {
   readonly party: string;
   readonly holder: Holder;
   readonly enteredAtMs: number;
-  readonly standing: Standing;
+  readonly standing: PlaceUse;
   /** Since when it stands like this; a session, also an idle one, always since it came. */
   readonly sinceMs: number;
   /** In which it has its turn, if it waits for one. */
@@ -22,11 +22,11 @@ export interface Place<Holder> {
 
 export type Seat<Holder> = { -readonly [Key in keyof Place<Holder>]: Place<Holder>[Key] };
 
-export function isSession(standing: Standing): boolean {
+export function isSession(standing: PlaceUse): boolean {
   return standing === "plain" || standing === "kept";
 }
 
-export type Displaceable = Exclude<Standing, "busy">;
+export type DisplaceableUse = Exclude<PlaceUse, "busy">;
 
 export interface Rank {
   readonly weight: number;
@@ -41,7 +41,7 @@ export class Party<Holder> {
   /** All of them, in the order in which they came. */
   readonly #held = new Set<Place<Holder>>();
   /** By time, the longest first. */
-  readonly #places: Record<Displaceable, Place<Holder>[]> = {
+  readonly #places: Record<DisplaceableUse, Place<Holder>[]> = {
     unfinished: [],
     idle: [],
     plain: [],
@@ -107,7 +107,7 @@ export class Party<Holder> {
   }
 
   /** Of those that stand like this, the longest. */
-  first(standing: Displaceable): Place<Holder> | undefined {
+  first(standing: DisplaceableUse): Place<Holder> | undefined {
     return this.#places[standing][0];
   }
 

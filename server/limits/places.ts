@@ -27,13 +27,13 @@
 import { Failures } from "./failures.ts";
 import { Heap } from "./heap.ts";
 import {
-  type Displaceable,
+  type DisplaceableUse,
   isSession,
   Party,
   type Place,
+  type PlaceUse,
   type Rank,
   type Seat,
-  type Standing,
 } from "./party_places.ts";
 
 export interface PlacesOptions {
@@ -52,23 +52,25 @@ export interface PlacesOptions {
 export interface Newcomer<Holder> extends Partial<Rank> {
   readonly party: string;
   readonly holder: Holder;
-  readonly standing: Standing;
+  readonly standing: PlaceUse;
   /** Free places that it leaves to others. */
   readonly leaves?: number;
   /** A party that loses nothing for it. */
   readonly spares?: string;
 }
 
-interface Refused {
+interface PlaceRefusal {
   readonly kind: "refused";
   readonly retryAfterMs: number;
 }
 
 /** Without a place that is displaced there is a free one. */
-export type Verdict<Holder> = { readonly kind: "in"; readonly displaced?: Place<Holder> } | Refused;
-export type Entered<Holder> =
-  | Verdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> }
-  | Refused;
+export type PlaceVerdict<Holder> =
+  | { readonly kind: "in"; readonly displaced?: Place<Holder> }
+  | PlaceRefusal;
+export type PlaceOutcome<Holder> =
+  | PlaceVerdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> }
+  | PlaceRefusal;
 
 /** Of all places: what free accounts keep beside paying ones. */
 const freeShare = 0.25;
@@ -80,10 +82,10 @@ const crowdFactor = 4;
 /** Entries that are of no use any more, and wait in a list to come up. */
 const leftAtMost = 64;
 
-type Kind = "free" | "paying";
+type PlaceKind = "free" | "paying";
 
 /** A party with a place that may go. Its score may have become less since. */
-interface Listed<Holder> {
+interface ListedParty<Holder> {
   readonly party: Party<Holder>;
   readonly version: number;
   readonly score: number;
@@ -92,19 +94,19 @@ interface Listed<Holder> {
 }
 
 /** A party whose first place may go at this time. */
-interface Safe<Holder> {
+interface SafeParty<Holder> {
   readonly party: Party<Holder>;
   readonly version: number;
   readonly untilMs: number;
 }
 
 /** Its party may have left more unfinished since. */
-interface Turn<Holder> {
+interface PlaceTurn<Holder> {
   readonly place: Place<Holder>;
   readonly round: number;
 }
 
-interface Candidate<Holder> {
+interface DisplacementCandidate<Holder> {
   readonly party: Party<Holder>;
   readonly score: number;
   readonly victim: Place<Holder>;
@@ -114,9 +116,9 @@ interface Candidate<Holder> {
  * Parties by score: those that have something that may go now, and all that have something that
  * could.
  */
-class Lists<Holder> {
-  readonly ready = new Heap<Listed<Holder>>(goesBefore);
-  readonly all = new Heap<Listed<Holder>>(goesBefore);
+class PartyLists<Holder> {
+  readonly ready = new Heap<ListedParty<Holder>>(goesBefore);
+  readonly all = new Heap<ListedParty<Holder>>(goesBefore);
 }
 
 export class Places<Holder> {
@@ -126,13 +128,13 @@ export class Places<Holder> {
   readonly #held = new Map<Place<Holder>, Seat<Holder>>();
   #freeHeld = 0;
   /** Those that may wait for their turns, for callers that ask for the next. */
-  #turns: Heap<Turn<Holder>> | undefined;
+  #turns: Heap<PlaceTurn<Holder>> | undefined;
   /** Grows by one while as many have had their turns as there are parties. */
   #round = 0;
   /** Parties that are in no list as they are now. Nothing is sorted while there are places. */
   readonly #changed = new Set<Party<Holder>>();
-  readonly #lists = { free: new Lists<Holder>(), paying: new Lists<Holder>() };
-  readonly #safe = new Heap<Safe<Holder>>((a, b) => a.untilMs < b.untilMs);
+  readonly #lists = { free: new PartyLists<Holder>(), paying: new PartyLists<Holder>() };
+  readonly #safe = new Heap<SafeParty<Holder>>((a, b) => a.untilMs < b.untilMs);
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -147,12 +149,12 @@ export class Places<Holder> {
   }
 
   /** Of a party's places that stand like this, the longest. */
-  firstOf(party: string, standing: Displaceable): Place<Holder> | undefined {
+  firstOf(party: string, standing: DisplaceableUse): Place<Holder> | undefined {
     return this.#parties.get(party)?.first(standing);
   }
 
   /** The one that is displaced holds nothing any more: it is for the caller to end it. */
-  enter(newcomer: Newcomer<Holder>, nowMs: number): Entered<Holder> {
+  enter(newcomer: Newcomer<Holder>, nowMs: number): PlaceOutcome<Holder> {
     const verdict = this.judge(newcomer, nowMs);
     if (verdict.kind === "refused") return verdict;
     const { displaced } = verdict;
@@ -163,7 +165,7 @@ export class Places<Holder> {
   }
 
   /** Returns what `enter` would do. Nothing changes. */
-  judge(newcomer: Newcomer<Holder>, nowMs: number): Verdict<Holder> {
+  judge(newcomer: Newcomer<Holder>, nowMs: number): PlaceVerdict<Holder> {
     const { total } = this.#options;
     const { leaves = 0, party, spares } = newcomer;
     if (this.#held.size < total - leaves) return { kind: "in" };
@@ -177,7 +179,7 @@ export class Places<Holder> {
   }
 
   /** Does nothing for one that is held no more. */
-  stand(place: Place<Holder>, standing: Standing, nowMs: number): void {
+  stand(place: Place<Holder>, standing: PlaceUse, nowMs: number): void {
     const [party, seat] = [this.#parties.get(place.party), this.#held.get(place)];
     if (party === undefined || seat === undefined || seat.standing === standing) return;
     const isOfSession = isSession(standing) || isSession(seat.standing);
@@ -228,13 +230,13 @@ export class Places<Holder> {
     return undefined;
   }
 
-  #lineUp(nowMs: number): Heap<Turn<Holder>> {
-    const turns = new Heap<Turn<Holder>>(comesBefore);
+  #lineUp(nowMs: number): Heap<PlaceTurn<Holder>> {
+    const turns = new Heap<PlaceTurn<Holder>>(comesBefore);
     for (const place of this.#held.keys()) turns.push(this.#turnOf(place, nowMs));
     return turns;
   }
 
-  #turnOf(place: Place<Holder>, nowMs: number): Turn<Holder> {
+  #turnOf(place: Place<Holder>, nowMs: number): PlaceTurn<Holder> {
     const weight = this.#parties.get(place.party)?.rank.weight ?? 1;
     return { place, round: place.round + this.#failures.of(place.party, nowMs) / weight };
   }
@@ -281,7 +283,7 @@ export class Places<Holder> {
       const free = this.#highest(["free"], "all", nowMs);
       if (free !== undefined) return free.victim;
     }
-    const kinds: readonly Kind[] = isPaying
+    const kinds: readonly PlaceKind[] = isPaying
       ? ["paying"]
       : this.#freeHeld < freeWanted
       ? ["free", "paying"]
@@ -312,11 +314,11 @@ export class Places<Holder> {
 
   /** Of the parties of these kinds that are in this list. */
   #highest(
-    kinds: readonly Kind[],
+    kinds: readonly PlaceKind[],
     list: "ready" | "all",
     nowMs: number,
-  ): Candidate<Holder> | undefined {
-    let highest: Candidate<Holder> | undefined;
+  ): DisplacementCandidate<Holder> | undefined {
+    let highest: DisplacementCandidate<Holder> | undefined;
     for (const kind of kinds) {
       const candidate = this.#first(this.#lists[kind][list], list, nowMs);
       if (candidate !== undefined && !(highest !== undefined && candidate.score <= highest.score)) {
@@ -327,10 +329,10 @@ export class Places<Holder> {
   }
 
   #first(
-    heap: Heap<Listed<Holder>>,
+    heap: Heap<ListedParty<Holder>>,
     list: "ready" | "all",
     nowMs: number,
-  ): Candidate<Holder> | undefined {
+  ): DisplacementCandidate<Holder> | undefined {
     for (let first = heap.first; first !== undefined; first = heap.first) {
       const { party } = first;
       const victim = isCurrent(first) ? this.#victimIn(party, list, nowMs) : undefined;
@@ -406,7 +408,7 @@ export class Places<Holder> {
     if (untilMs < Infinity) this.#safe.push({ party, version: party.version, untilMs });
   }
 
-  #listsOf({ rank }: Party<Holder>): Lists<Holder> {
+  #listsOf({ rank }: Party<Holder>): PartyLists<Holder> {
     return this.#lists[rank.isPaying ? "paying" : "free"];
   }
 
@@ -414,7 +416,7 @@ export class Places<Holder> {
     party: Party<Holder>,
     { standing, sinceMs }: Place<Holder>,
     nowMs: number,
-  ): Listed<Holder> {
+  ): ListedParty<Holder> {
     const tie = isSession(standing) ? -sinceMs : sinceMs;
     return { party, version: party.version, score: this.#scoreOf(party, nowMs), tie };
   }
@@ -423,19 +425,19 @@ export class Places<Holder> {
    * Entries of parties that have changed are left behind in lists until they come up, or are too
    * many.
    */
-  #tidy<Entry extends Listed<Holder> | Safe<Holder>>(heap: Heap<Entry>): void {
+  #tidy<Entry extends ListedParty<Holder> | SafeParty<Holder>>(heap: Heap<Entry>): void {
     if (heap.size > 2 * this.#parties.size + leftAtMost) heap.keep(isCurrent);
   }
 }
 
-function isCurrent<Holder>({ party, version }: Listed<Holder> | Safe<Holder>): boolean {
+function isCurrent<Holder>({ party, version }: ListedParty<Holder> | SafeParty<Holder>): boolean {
   return party.version === version;
 }
 
-function goesBefore<Holder>(a: Listed<Holder>, b: Listed<Holder>): boolean {
+function goesBefore<Holder>(a: ListedParty<Holder>, b: ListedParty<Holder>): boolean {
   return a.score > b.score || (a.score === b.score && a.tie < b.tie);
 }
 
-function comesBefore<Holder>(a: Turn<Holder>, b: Turn<Holder>): boolean {
+function comesBefore<Holder>(a: PlaceTurn<Holder>, b: PlaceTurn<Holder>): boolean {
   return a.round < b.round || (a.round === b.round && a.place.sinceMs < b.place.sinceMs);
 }

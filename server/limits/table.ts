@@ -14,7 +14,7 @@ export const limitTopics = [
 ] as const;
 
 /** The party whose use is counted together. `relay` and `API` are one process. */
-type Counted =
+type CountedParty =
   | "account"
   | "address"
   | "agent"
@@ -37,7 +37,7 @@ type Counted =
 export type Limit = readonly [
   name: string,
   value: string,
-  of: Counted,
+  of: CountedParty,
   above: string,
   ...setBy: string[],
 ];

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { directiveOf } from "../../tools/pages/directive.ts";
-import { type Block, type Page, readPages } from "../../tools/pages/markdown.ts";
+import { type Block, type DocumentPage, readPages } from "../../tools/pages/markdown.ts";
 import { writePrograms } from "../../tools/pages/programs.ts";
 import { installed, testWhen } from "../support/mod.ts";
 import { runCode } from "./code.ts";
@@ -48,7 +48,7 @@ testWhen(installed("bash", "curl"), "the pages", async (t) => {
  * The commands of a page that serve. Pages with the same ones follow each other, so that each is
  * started once.
  */
-function servedBy({ blocks }: Page): string {
+function servedBy({ blocks }: DocumentPage): string {
   return blocks.filter((block) => directiveOf(block).kind === "serve").map(commandOf).join("; ");
 }
 
@@ -66,7 +66,10 @@ interface Reading {
 }
 
 /** From top to bottom, as a reader does. */
-async function followPage(page: Page, { desk, files, services, t }: Reading): Promise<void> {
+async function followPage(
+  page: DocumentPage,
+  { desk, files, services, t }: Reading,
+): Promise<void> {
   for (const block of page.blocks) {
     const directive = directiveOf(block);
     if (directive.kind === "skip" || shown.includes(block.language)) continue;

@@ -1,6 +1,6 @@
 /** kill -9, and a second process: what the store promises when its process does not cooperate. */
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
+import { openDirectoryStore, StoreFault } from "../../sdk/platform/directory_store.ts";
 import { inCampaign } from "../support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { batchRecords, decodeBatch } from "./store_batches.ts";
@@ -94,7 +94,7 @@ Deno.test("a second process is refused with store_locked while the first has the
   const { child, lines } = startWriter(folder, 0);
   try {
     assertEquals(await lines.next(), "ready");
-    const error = await assertRejects(() => openDirectoryStore(folder), StoreError);
+    const error = await assertRejects(() => openDirectoryStore(folder), StoreFault);
     assertEquals(error.code, "store_locked");
   } finally {
     child.kill("SIGKILL");

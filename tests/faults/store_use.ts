@@ -3,7 +3,7 @@
  * Node runs it as a bundle.
  */
 import process from "node:process";
-import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
+import { openDirectoryStore, StoreFault } from "../../sdk/platform/directory_store.ts";
 
 export interface StoreUse {
   /** The step that was refused first, with the error's code and text; undefined when none was. */
@@ -41,7 +41,7 @@ export async function useStore(
     }
     return { acknowledged, found };
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof StoreFault)) throw error;
     return { refused: { step, code: error.code, text: error.message }, acknowledged, found };
   }
 }

@@ -1,5 +1,5 @@
 /** A use of the browser's store, for a page: what its test calls is a global. */
-import { openBrowserStore, StoreError } from "../../sdk/platform/browser_store.ts";
+import { openBrowserStore, StoreFault } from "../../sdk/platform/browser_store.ts";
 
 const [kind, valueBytes] = ["use", 50_000];
 
@@ -25,7 +25,7 @@ async function useBrowserStore(count: number): Promise<string> {
     }
     return JSON.stringify({ found, acknowledged });
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof StoreFault)) throw error;
     return JSON.stringify({ found, acknowledged, code: error.code, text: error.message });
   }
 }

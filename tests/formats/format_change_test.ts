@@ -5,7 +5,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { EngineError, migrations } from "../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../sdk/mod.ts";
-import { StoreError } from "../../sdk/platform/directory_store.ts";
+import { StoreFault } from "../../sdk/platform/directory_store.ts";
 import { inCampaign } from "../support/campaign.ts";
 import { nextFormats, relayApplied, storeApplied } from "./next_formats.ts";
 import { noMore, WrittenData } from "./written_data.ts";
@@ -89,7 +89,7 @@ Deno.test("after a change of both formats all goes on; it is made once, and ther
   assertEquals(refused.code, "unsupported_version");
   const error = await assertRejects(
     () => storeApplied(`${data.folder}/alice`, noMore),
-    StoreError,
+    StoreFault,
     "update this one",
   );
   assertEquals(error.code, "unsupported_version");

@@ -2,7 +2,7 @@
  * A relay on its file and agents on their directories, with the formats of this version or of an
  * invented one.
  */
-import { type Migrated, type Migration, migrations } from "../../relay/engine/mod.ts";
+import { type MigratedFile, type Migration, migrations } from "../../relay/engine/mod.ts";
 import { grantedToken, openTestRelay, type TestRelay } from "../../relay/testing/open_relay.ts";
 import { ChannelManager } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
@@ -22,7 +22,7 @@ export const noMore: MoreFormats = { relay: [], store: [] };
 
 export class WrittenData implements AsyncDisposable {
   readonly folder: string;
-  readonly migrated: Migrated[] = [];
+  readonly migrated: MigratedFile[] = [];
   readonly #certificate: TestCertificate;
   #relay: TestRelay | undefined;
   #more = noMore;

@@ -7,7 +7,7 @@ import { connectAgent } from "../../sdk/testing/agents.ts";
 import { platform } from "../../sdk/platform/deno.ts";
 import { bogusCommit } from "../support/scenario/bad_commits.ts";
 import { operations } from "../../proto/host/operations.ts";
-import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
+import { encodeFrame, HostFrameReader } from "../../sdk/testing/host.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
 import { eventually } from "../support/mod.ts";
 import { shareStack } from "../support/shared_stack.ts";
@@ -361,7 +361,7 @@ async function fakeHost(
   await Deno.mkdir(`${dataDir}/host`, { recursive: true, mode: 0o700 });
   const asked: string[] = [];
   const server = createServer((socket) => {
-    const reader = new FrameReader();
+    const reader = new HostFrameReader();
     socket.on("error", () => {});
     socket.write(
       encodeFrame({ event: "hello", protocol: 1, sdk: "0.0.1", runtime: "deno 1", pid: 1 }),

@@ -3,7 +3,7 @@
  * over a return.
  */
 import { assertEquals } from "@std/assert";
-import type { Came } from "../../sdk/testing/agents.ts";
+import type { MemberOrigin } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { allStopped, issuesOf, recover, sendGarbled, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
@@ -18,7 +18,7 @@ async function twoOfBobs(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
   return [alice, bob, carol, dave];
 }
 
-async function rowOf(actor: Actor, of: Actor): Promise<Came | undefined> {
+async function rowOf(actor: Actor, of: Actor): Promise<MemberOrigin | undefined> {
   return (await actor.inside()).lineage.since.get(of.client.agentId);
 }
 

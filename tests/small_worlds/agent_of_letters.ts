@@ -6,16 +6,16 @@
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
 import {
   type Anchor,
-  type Facts,
+  type ConnectionQuestion,
+  type LinkFacts,
+  type LinkPlace,
   type LinkState,
   newAnchor,
   newLink,
   type OwnCommit,
   type Permit,
   permitOf,
-  type Place,
-  type PutBack,
-  type Question,
+  type RestoredCommits,
 } from "../../sdk/channel/testing/connection.ts";
 import { bytesOf, type Group } from "./group_of_letters.ts";
 import type { Note, Refused, Reply, Request } from "./relay_of_letters.ts";
@@ -95,8 +95,13 @@ export type Task =
 export type Asker =
   | { readonly by: "task" }
   | { readonly by: "subscribe"; readonly call: number; readonly tag: number }
-  | { readonly by: "question"; readonly call: number; readonly question: Question }
-  | { readonly by: "put_back"; readonly call: number; readonly epoch: number; readonly so: PutBack }
+  | { readonly by: "question"; readonly call: number; readonly question: ConnectionQuestion }
+  | {
+    readonly by: "put_back";
+    readonly call: number;
+    readonly epoch: number;
+    readonly so: RestoredCommits;
+  }
   | { readonly by: "commit"; readonly isFate: boolean }
   | { readonly by: "message"; readonly group: Group }
   | { readonly by: "proof" }
@@ -222,12 +227,12 @@ export function newDisk(group: Group, disk: Partial<Disk> = {}): Disk {
   };
 }
 
-export function placeOf({ disk: { stop }, reason, isByWord }: Agent): Place {
+export function placeOf({ disk: { stop }, reason, isByWord }: Agent): LinkPlace {
   if (stop !== undefined) return { at: "stopped", sequence: stop.sequence };
   return reason === undefined ? { at: "in_step" } : { at: "outside", isByWord };
 }
 
-export function factsOf(agent: Agent): Facts {
+export function factsOf(agent: Agent): LinkFacts {
   const { disk, received, isVoid, isProven } = agent;
   const { group, candidate, own, anchor, counter, usedKeys, position } = disk;
   const isByCommit = group.led.startsWith("commit");

@@ -22,10 +22,10 @@ import {
   type Epoch,
   type Extension,
   identityHashOf,
+  type InterruptibleWork,
   type KeyPackage,
   type LeafNode,
   MlsFault,
-  type Parts,
   portableSignatures,
   requiredIssuers,
   showing,
@@ -201,7 +201,7 @@ export function keyPackageOf(name: string, badges: string): KeyPackage {
 }
 
 /** The reason of the real rules against it. */
-export function refusalOf(check: Parts<void>): string | undefined {
+export function refusalOf(check: InterruptibleWork<void>): string | undefined {
   try {
     atOnce(check);
     return undefined;

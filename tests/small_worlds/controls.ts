@@ -3,7 +3,7 @@
  * each of them.
  */
 import {
-  type Link,
+  type LinkStage,
   type LinkState,
   type Permit,
   permitOf,
@@ -14,7 +14,7 @@ import type { Note } from "./relay_of_letters.ts";
 
 type State = LinkState<Note>;
 
-function streamOf({ link }: State): Extract<Link, { at: "reading" }>["stream"] | undefined {
+function streamOf({ link }: State): Extract<LinkStage, { at: "reading" }>["stream"] | undefined {
   return "stream" in link ? link.stream : undefined;
 }
 

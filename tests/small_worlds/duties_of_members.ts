@@ -6,13 +6,13 @@
  */
 import type { AgentId, JoinRequestId } from "../../proto/mod.ts";
 import {
-  type Asking,
   type DutyEffect,
   type DutyEvent,
   type DutyFacts,
   type DutyState,
   newDuties,
   openRequests,
+  type RejoinAsker,
   stepDuties,
   timersOf,
 } from "../../sdk/channel/testing/duties.ts";
@@ -76,7 +76,7 @@ const none: DutyBudgets = { lost: 0, fails: 0, rest: 0, again: 0 };
  * A request is named by its agent, and by its leaf: `erin 0`, of the leaf with which it was there
  * at first.
  */
-function asking(word: string): Asking {
+function asking(word: string): RejoinAsker {
   const [name = ""] = word.split(" ");
   // cast: nobody reads more than their names
   const [agentId, requestId] = [name as AgentId, word as JoinRequestId];

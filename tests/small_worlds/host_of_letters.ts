@@ -6,17 +6,17 @@
  */
 import { generationOf } from "../../proto/mod.ts";
 import {
-  type Answer,
-  type Begins,
+  type ConnectionAnswer,
   type Doubt,
-  type Found,
+  type FindCommitReply,
   type LinkEffect,
   type LinkEvent,
   newAnchor,
   type Permit,
-  type PutBack,
+  type ReadingStart,
+  type RestoredCommits,
   stepLink,
-  type Subscribed,
+  type SubscriptionReply,
   withDiscarded,
 } from "../../sdk/channel/testing/connection.ts";
 import {
@@ -252,7 +252,7 @@ export class Host {
   }
 
   /** One commit after the other that the log has lost. */
-  #putBack(call: number, epoch: number, so: PutBack): void {
+  #putBack(call: number, epoch: number, so: RestoredCommits): void {
     const { group, kept } = this.#agent.disk;
     const { author, hash, added, removed } = kept?.[epoch] ?? {};
     if (epoch >= group.epoch || author === undefined || hash === undefined) {
@@ -359,7 +359,7 @@ export class Host {
     if (agent.connection > 0 && agent.disk.stop === undefined) this.#hurry();
   }
 
-  #cleared(given: Permit, { after, isLost, log }: Begins): void {
+  #cleared(given: Permit, { after, isLost, log }: ReadingStart): void {
     const agent = this.#agent;
     const { disk } = agent;
     this.#world.compared = { connection: agent.connection, member: memberOf(agent) };
@@ -521,7 +521,7 @@ export class Host {
       return this.push({ type: "answered", call, answer: { question } });
     }
     // cast: the questions that FindCommit answers
-    const answer = { question, reply: foundOf(found) } as Answer;
+    const answer = { question, reply: foundOf(found) } as ConnectionAnswer;
     this.push({ type: "answered", call, answer });
   }
 
@@ -1190,20 +1190,20 @@ export class Host {
   }
 }
 
-function subscribedOf({ log, sent, ...reply }: Replies["Subscribe"]): Subscribed {
+function subscribedOf({ log, sent, ...reply }: Replies["Subscribe"]): SubscriptionReply {
   const { commitHash, ...entry } = sent ?? {};
   const known = sent === undefined
     ? {}
     : { sent: { ...entry, ...(commitHash && { commitHash: bytesOf(commitHash) }) } };
   // cast: a reply as the relay's, in letters
-  return { ...reply, log: bytesOf(log), ...known } as Subscribed;
+  return { ...reply, log: bytesOf(log), ...known } as SubscriptionReply;
 }
 
-function foundOf({ epoch, commit }: Replies["FindCommit"]): Found {
+function foundOf({ epoch, commit }: Replies["FindCommit"]): FindCommitReply {
   if (commit === undefined) return { epoch };
   // cast: a reply as the relay's, in letters; its sender and its time are not looked at
   return {
     epoch,
     commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) },
-  } as Found;
+  } as FindCommitReply;
 }

@@ -5,13 +5,13 @@
  * honest. Nothing may be written after the note of erasure, and no member may be left at the relay.
  */
 import {
-  type Candidate,
+  type ChangeRefusal,
+  type CommitCandidate,
   type CommitEvent,
   type CommitFacts,
   type CommitsState,
   type CommitWrite,
   forgetCommits,
-  type Refused,
   restoreCommits,
   stepCommits,
   timersOf as commitTimersOf,
@@ -53,8 +53,8 @@ interface Disk {
   readonly epoch: number;
   readonly joined: number;
   readonly used: number;
-  readonly candidate: Candidate | undefined;
-  readonly given: readonly Candidate[];
+  readonly candidate: CommitCandidate | undefined;
+  readonly given: readonly CommitCandidate[];
   readonly hasFounding: boolean;
   /** In our group. */
   readonly hasOthers: boolean;
@@ -162,7 +162,7 @@ const allRules: LeavingRules = {
 };
 const none: readonly never[] = Object.freeze([]);
 const permit: NonNullable<CommitFacts<Plan>["work"]> = Object.freeze(JSON.parse('{"number":0}'));
-const lost: Refused = Object.freeze({ code: "connection_error" });
+const lost: ChangeRefusal = Object.freeze({ code: "connection_error" });
 
 export function leavingMember(
   left: Partial<LeavingBudgets>,
@@ -709,10 +709,10 @@ function foundOf(
   };
 }
 
-const candidates = new Map<string, Candidate>();
+const candidates = new Map<string, CommitCandidate>();
 const letters = new WeakMap<Uint8Array, string>();
 
-function candidateOf(epoch: number, letter: string): Candidate {
+function candidateOf(epoch: number, letter: string): CommitCandidate {
   const known = candidates.get(letter);
   if (known !== undefined) return known;
   const hash = bytesOf(letter);
@@ -728,7 +728,7 @@ function candidateOf(epoch: number, letter: string): Candidate {
   return made;
 }
 
-function letterOf({ hash }: Candidate): string {
+function letterOf({ hash }: CommitCandidate): string {
   return letters.get(hash) ?? "";
 }
 

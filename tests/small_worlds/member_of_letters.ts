@@ -4,14 +4,14 @@
  * and checks each promise where it could be broken.
  */
 import {
-  type Candidate,
+  type ChangeRefusal,
+  type CommitCandidate,
   type CommitEvent,
   type CommitFacts,
+  type CommitFinding,
   type CommitsState,
   type CommitWrite,
-  type Finding,
   forgetCommits,
-  type Refused,
   restoreCommits,
   stepCommits,
 } from "../../sdk/channel/testing/commits.ts";
@@ -27,8 +27,8 @@ export interface MemberDisk {
   readonly group: Group;
   /** Keys for commits that are used in this epoch. */
   readonly used: number;
-  readonly candidate: Candidate | undefined;
-  readonly given: readonly Candidate[];
+  readonly candidate: CommitCandidate | undefined;
+  readonly given: readonly CommitCandidate[];
 }
 
 /** Until the connection is judged: `fate` and `ended` are its questions about our commits. */
@@ -117,7 +117,7 @@ export function newMember(name: string, group: Group): Member {
   return restart(name, { group, used: 0, candidate: undefined, given: none }, 0);
 }
 
-const none: readonly Candidate[] = Object.freeze([]);
+const none: readonly CommitCandidate[] = Object.freeze([]);
 
 /** As a process that starts. */
 export function restart(name: string, disk: MemberDisk, life: number): Member {
@@ -257,7 +257,7 @@ export class Acting {
     }
   }
 
-  #isTaken({ hash }: Candidate): boolean {
+  #isTaken({ hash }: CommitCandidate): boolean {
     const letter = letterOf(hash);
     return this.#world.relay.entries.some((entry) => entry.hash === letter);
   }
@@ -274,7 +274,7 @@ export class Acting {
     }
   }
 
-  #finding(finding: Finding): void {
+  #finding(finding: CommitFinding): void {
     if (finding.is === "entered") this.push({ type: "moved", by: "own" });
     else this.#broken(`with an honest relay: ${finding.is}`);
   }
@@ -466,7 +466,7 @@ export class Acting {
   }
 }
 
-const lost: Refused = Object.freeze({ code: "transport_error" });
+const lost: ChangeRefusal = Object.freeze({ code: "transport_error" });
 
 function foundOf(
   { epoch, commit }: Replies["FindCommit"],
@@ -477,9 +477,9 @@ function foundOf(
   return { epoch, commit: { sequence, commitHash: bytesOf(hash), sender: "" as never, timeMs: 0 } };
 }
 
-const candidates = new Map<string, Candidate>();
+const candidates = new Map<string, CommitCandidate>();
 
-function candidateOf(epoch: number, letter: string, adds: boolean): Candidate {
+function candidateOf(epoch: number, letter: string, adds: boolean): CommitCandidate {
   const known = candidates.get(letter);
   if (known !== undefined) return known;
   const made = Object.freeze({

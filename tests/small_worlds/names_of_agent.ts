@@ -7,18 +7,18 @@
 import {
   copyNames,
   forgetNames,
-  type Job,
-  type JobResult,
   type NameCall,
+  type NameCallOutcome,
+  type NameJob,
+  type NameJobResult,
+  type NameRequest as MachineRequest,
   type NamesEffect,
   type NamesEvent,
   type NamesFacts,
   type NamesState,
   type NamesStep,
   type NamesWrite,
-  type Request as MachineRequest,
   restoreNames,
-  type Settled,
   stepNames,
 } from "../../sdk/channel/testing/names.ts";
 import type { ChannelId, ChannelName } from "../../proto/mod.ts";
@@ -135,7 +135,7 @@ interface Call {
 
 interface Underway {
   readonly job: number;
-  readonly work: Job;
+  readonly work: NameJob;
   /** Of the record that it began with. */
   readonly seat: number | undefined;
   /** The one that was here when it began. */
@@ -484,7 +484,7 @@ class Host {
       : request;
   }
 
-  #begin(job: number, work: Job): void {
+  #begin(job: number, work: NameJob): void {
     const { disk, jobs, machines, directory } = this.#world;
     const seat = "channelId" in work ? disk.channels[work.channelId]?.seat : undefined;
     jobs.push({
@@ -551,7 +551,7 @@ class Host {
     });
   }
 
-  #settle(operation: number, result: Settled): void {
+  #settle(operation: number, result: NameCallOutcome): void {
     const program = this.#world.programs.find((each) =>
       each.what !== undefined && each.operation === operation
     );
@@ -688,7 +688,7 @@ class Host {
   finish({ job, work, seat, welcome }: Underway): void {
     const world = this.#world;
     const { disk, directory } = world;
-    const end = (result: JobResult): void => this.#event({ type: "done", job, result });
+    const end = (result: NameJobResult): void => this.#event({ type: "done", job, result });
     switch (work.of) {
       case "make":
         world.made.push({
@@ -753,7 +753,7 @@ class Host {
     if (machine !== undefined) this.over(machine);
   }
 
-  #erase(work: Extract<Job, { of: "erase" }>, seat: number | undefined): void {
+  #erase(work: Extract<NameJob, { of: "erase" }>, seat: number | undefined): void {
     const { disk, notedSeats, directory, state } = this.#world;
     if (work.step === "end") return this.#rest(work.membership);
     const kept = disk.channels[work.channelId];

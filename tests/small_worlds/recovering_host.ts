@@ -5,32 +5,32 @@
  */
 import { foundingEpoch, generationOf } from "../../proto/mod.ts";
 import {
-  type Answers,
+  type ConnectionAnswers,
+  type ConnectionVerdict,
   judgeConnection,
-  type Judgement,
   newAnchor,
 } from "../../sdk/channel/testing/connection.ts";
 import {
   applied,
   backOf,
-  type Bad,
   badOf,
-  type Finding,
   forget,
   mayHear,
-  type Opened,
+  type ReadableWelcome,
+  type ReceivedWelcome,
   type RecoveryAnswer,
   type RecoveryChange,
   type RecoveryEffect,
   type RecoveryEvent,
   type RecoveryFacts,
+  type RecoveryFinding,
   type RecoveryRequest,
+  type RecoveryWork,
+  type RecoveryWorkResult,
   restore,
-  type Result,
   stepRecovery,
-  type Unopened,
-  type Welcomed,
-  type Work,
+  type UnfollowableCommit,
+  type UnreadableWelcome,
 } from "../../sdk/channel/testing/recovery.ts";
 import { bytesOf } from "./group_of_letters.ts";
 import { isSame } from "./plain_state.ts";
@@ -176,7 +176,7 @@ export class RecoveringHost {
     };
   }
 
-  #leftOut(bad: Bad | undefined): RecoveryFacts["leftOut"] {
+  #leftOut(bad: UnfollowableCommit | undefined): RecoveryFacts["leftOut"] {
     const { line, needsChoice } = this.#world.guards;
     const list = bad === undefined
       ? []
@@ -239,7 +239,7 @@ export class RecoveringHost {
     member.named = Object.freeze(others);
   }
 
-  #found(finding: Finding): void {
+  #found(finding: RecoveryFinding): void {
     const member = this.#member;
     switch (finding.type) {
       case "all_arrived":
@@ -356,7 +356,7 @@ export class RecoveringHost {
 
   // Jobs
 
-  #work(work: Work): Result {
+  #work(work: RecoveryWork): RecoveryWorkResult {
     switch (work.of) {
       case "proof":
         return { of: "proof", isProof: false };
@@ -377,12 +377,12 @@ export class RecoveringHost {
     }
   }
 
-  #ownOf(reference: string): Extract<Result, { of: "request" }>["own"] {
+  #ownOf(reference: string): Extract<RecoveryWorkResult, { of: "request" }>["own"] {
     return { reference, leaf: reference, notAfterMs: Infinity };
   }
 
   /** A Welcome is named by the entry that carries it. */
-  #opened(welcome: number, own: string | undefined): Opened | Unopened {
+  #opened(welcome: number, own: string | undefined): ReadableWelcome | UnreadableWelcome {
     const { name, disk: { used, group } } = this.#member;
     const entry = this.#world.relay.entries[welcome - 1];
     const into = entry && this.#world.groups[entry.hash];
@@ -407,7 +407,7 @@ export class RecoveringHost {
   }
 
   #makeFounding(
-    { bad, without }: Extract<Work, { of: "founding" }>,
+    { bad, without }: Extract<RecoveryWork, { of: "founding" }>,
   ): { readonly hash: string; readonly members: number } {
     const { name, disk: { group } } = this.#member;
     const { present, foundings } = this.#world;
@@ -589,7 +589,7 @@ export class RecoveringHost {
     member.received = undefined;
   }
 
-  #judgement({ log: _, sent, ...reply }: Replies["Subscribe"]): Judgement {
+  #judgement({ log: _, sent, ...reply }: Replies["Subscribe"]): ConnectionVerdict {
     const member = this.#member;
     const facts = linkFacts(member);
     const { commitHash, ...of } = sent ?? { commitHash: undefined };
@@ -598,8 +598,8 @@ export class RecoveringHost {
       ...reply,
       ...(sent !== undefined &&
         { sent: { ...of, ...(commitHash && { commitHash: bytesOf(commitHash) }) } }),
-    } as NonNullable<Answers["subscribe"]>;
-    let answers: Answers = { subscribe };
+    } as NonNullable<ConnectionAnswers["subscribe"]>;
+    let answers: ConnectionAnswers = { subscribe };
     for (;;) {
       const remembered = {
         lostAt: member.lostAt,
@@ -614,7 +614,7 @@ export class RecoveringHost {
     }
   }
 
-  #reply({ ask, epoch = 0 }: Extract<Judgement, { ask: unknown }>): Answers {
+  #reply({ ask, epoch = 0 }: Extract<ConnectionVerdict, { ask: unknown }>): ConnectionAnswers {
     const { relay } = this.#world;
     const { name } = this.#member;
     if (ask === "put_back") return { put_back: this.#putBack(epoch) };
@@ -626,11 +626,11 @@ export class RecoveringHost {
     const known = commit &&
       { commit: { sequence: commit.sequence, commitHash: bytesOf(commit.hash) } };
     // cast: a question that FindCommit answers, in letters
-    return { [ask]: { ...found, ...known } } as Answers;
+    return { [ask]: { ...found, ...known } } as ConnectionAnswers;
   }
 
   /** Commits that the log has lost, in their order, as far as they are kept. */
-  #putBack(from: number): NonNullable<Answers["put_back"]> {
+  #putBack(from: number): NonNullable<ConnectionAnswers["put_back"]> {
     const { relay } = this.#world;
     const { name } = this.#member;
     let [commits, sequence] = [0, 0];
@@ -651,7 +651,10 @@ export class RecoveringHost {
     return { commits, own: 0, sequence };
   }
 
-  #judged(judgement: Judgement, { joinedSequence, after, head }: Replies["Subscribe"]): void {
+  #judged(
+    judgement: ConnectionVerdict,
+    { joinedSequence, after, head }: Replies["Subscribe"],
+  ): void {
     const member = this.#member;
     if (!("again" in judgement)) member.lostAt = undefined;
     if ("doubt" in judgement) {
@@ -715,7 +718,7 @@ export class RecoveringHost {
     return place.at === "outside" && place.back.by === "word";
   }
 
-  #welcomed(told: Welcomed): void {
+  #welcomed(told: ReceivedWelcome): void {
     const member = this.#member;
     const back = backOf(member.recovery.place);
     if (back !== undefined && mayHear(back)) return this.push({ type: "welcome", told });
@@ -762,7 +765,14 @@ export class RecoveringHost {
     const { name, disk: { group } } = member;
     const { hash, removed, added, sequence, sender, epoch } = entry;
     if (hash.startsWith("bad") && !hash.includes(name)) {
-      const bad: Bad = { sequence, epoch, hash, blamed: agent(sender), reason: "bad", sinceMs: 0 };
+      const bad: UnfollowableCommit = {
+        sequence,
+        epoch,
+        hash,
+        blamed: agent(sender),
+        reason: "bad",
+        sinceMs: 0,
+      };
       this.#moveTo(sequence - 1);
       return this.push({ type: "cannot_follow", bad, reason: "bad" });
     }
@@ -900,7 +910,7 @@ export function groupAfter({ hash, generation, leaves, owners }: LetterFounding)
 function verdictOf(
   { isFalse, founder, generation, baseEpoch, base, bad: named }: LetterFounding,
   group: LetterGroup,
-  bad: Bad | undefined,
+  bad: UnfollowableCommit | undefined,
 ): "follow" | "behind" | "ahead" | "refused" {
   if (!group.owners.includes(founder)) {
     return bad !== undefined && baseEpoch > group.epoch ? "ahead" : "refused";

@@ -7,19 +7,19 @@
 import { type AgentId, generationOf } from "../../proto/mod.ts";
 import {
   type Anchor,
-  type Facts,
+  type LinkFacts,
+  type LinkPlace,
   newAnchor,
   type OwnCommit,
   type Permit,
-  type Place,
 } from "../../sdk/channel/testing/connection.ts";
 import {
   badOf,
   noRecords,
+  type ReceivedWelcome,
   type RecoveryRecords,
   type RecoveryState,
   restore,
-  type Welcomed,
 } from "../../sdk/channel/testing/recovery.ts";
 import { bytesOf } from "./group_of_letters.ts";
 import type { Reply, Request } from "./relay_of_letters.ts";
@@ -85,7 +85,7 @@ export interface RecoveringMember {
   arrivals: number[];
   calls: LetterCall[];
   /** Welcomes that came when nobody wanted one. */
-  welcomes: Welcomed[];
+  welcomes: ReceivedWelcome[];
   /** That its program waits for. */
   operations: number[];
   /** Of them, those that named whom to leave out. */
@@ -131,7 +131,7 @@ export function startMember(name: string, disk: MemberDisk): RecoveringMember {
   };
 }
 
-export function linkPlace({ recovery: { place } }: RecoveringMember): Place {
+export function linkPlace({ recovery: { place } }: RecoveringMember): LinkPlace {
   const bad = badOf(place);
   if (bad !== undefined) return { at: "stopped", sequence: bad.sequence };
   return place.at === "outside"
@@ -139,7 +139,7 @@ export function linkPlace({ recovery: { place } }: RecoveringMember): Place {
     : { at: "in_step" };
 }
 
-export function linkFacts(member: RecoveringMember): Facts {
+export function linkFacts(member: RecoveringMember): LinkFacts {
   const { disk, received, recovery: { place, isProven } } = member;
   const { group } = disk;
   return {

@@ -6,11 +6,11 @@
 import type { StaticError } from "../../sdk/mod.ts";
 import {
   newRoot,
+  type RelayEndReason,
   type RootEffect,
   type RootEvent,
   type RootFacts,
   type RootState,
-  type SaidEnd,
   stepRoot,
   type ToDuties,
 } from "../../sdk/channel/testing/root.ts";
@@ -56,7 +56,7 @@ export interface RootWorld {
   /** Of what the program was told. `doubtful`: there is more to read. */
   ready: "untold" | "told" | "doubtful";
   /** The last thing that the relay said of an end. */
-  said: SaidEnd;
+  said: RelayEndReason;
   close: "none" | "asked" | "handlers" | "calls" | "writing" | "written";
   ended: readonly string[];
   /** Of the names: their call to leave, and its answer. */

@@ -7,13 +7,13 @@ import {
   allMessages,
   type Bundle,
   type CounterRecord,
-  type Message,
   needsReservation,
   type OutboxEffect,
   type OutboxEvent,
   type OutboxFacts,
   type OutboxState,
   type OutboxStep,
+  type OutgoingMessage,
   type Rejection,
   reserveFor,
   restoreOutbox,
@@ -176,7 +176,7 @@ export class Sending {
 
   send({ letter, isQueued = false, isKnown = false, group }: Letter): void {
     const { process } = this.#world.sender;
-    const message: Message<string> = {
+    const message: OutgoingMessage<string> = {
       order: Number(letter.slice(1)) + process * 100,
       id: idOf(letter),
       given: letter,
@@ -397,6 +397,8 @@ export function takeSent(
   return { taken: "new" };
 }
 
-export function lettersHeld({ sender: { outbox } }: SendingState): readonly Message<string>[] {
+export function lettersHeld(
+  { sender: { outbox } }: SendingState,
+): readonly OutgoingMessage<string>[] {
   return [...allMessages(outbox)];
 }

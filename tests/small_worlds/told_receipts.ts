@@ -7,14 +7,14 @@
 import { type AgentId, mayFollow, type MessageId } from "../../proto/mod.ts";
 import {
   ask,
-  type Asked,
-  type Debt,
   hear,
   keyOf,
   type OwedEffect,
   type OwedEvent,
   type OwedState,
   owedTimersOf,
+  type ReceiptDebt,
+  type ReceiptRequest,
   restoreAsked,
   restoreOwed,
   stepOwed,
@@ -42,12 +42,12 @@ type Acknowledged = readonly number[];
 
 interface Disk {
   readonly acknowledged: Acknowledged;
-  readonly debts: readonly Debt[];
+  readonly debts: readonly ReceiptDebt[];
 }
 
 export interface ToldState {
   readonly left: ReceiptBudgets;
-  debts: readonly Debt[];
+  debts: readonly ReceiptDebt[];
   telling: OwedState["telling"];
   numbers: number;
   acknowledged: Acknowledged;
@@ -61,7 +61,7 @@ export interface ToldState {
   /** Accepted by the relay, and not read by the asker. */
   log: readonly Receipts[];
   /** The asker's, which reads everything in order. */
-  asked: readonly Asked[];
+  asked: readonly ReceiptRequest[];
   fault: string | undefined;
 }
 
@@ -133,7 +133,7 @@ function isSettled({ disk, asked, noted, writing, sending, log, mayTell }: ToldS
 }
 
 /** As plain data: maps are made anew for each step. */
-function toAsked(asked: ReturnType<typeof restoreAsked>): readonly Asked[] {
+function toAsked(asked: ReturnType<typeof restoreAsked>): readonly ReceiptRequest[] {
   return Object.freeze([...asked.values()]);
 }
 
@@ -227,7 +227,10 @@ class Acting {
   starts(): void {
     const world = this.#world;
     const { acknowledged, debts } = world.disk;
-    const read = debts.map((debt): Debt => ({ ...debt, at: debt.at === "told" ? "told" : "due" }));
+    const read = debts.map((debt): ReceiptDebt => ({
+      ...debt,
+      at: debt.at === "told" ? "told" : "due",
+    }));
     Object.assign(world, {
       debts: [...restoreOwed(read).debts.values()],
       telling: { at: "resting" },

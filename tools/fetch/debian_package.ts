@@ -2,10 +2,10 @@
  * Debian's package of nats-server: whether this machine can use it, and how it is unpacked without
  * being installed.
  */
-import { natsSource, type Source } from "./sources.ts";
+import { natsSource, type PinnedSource } from "./sources.ts";
 
 /** `obstacle` is a clause that says why this machine cannot use the package. */
-export type NatsPackage = Source | { readonly obstacle: string };
+export type NatsPackage = PinnedSource | { readonly obstacle: string };
 
 const unpacker = "dpkg-deb";
 

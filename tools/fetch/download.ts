@@ -4,7 +4,7 @@
  * else ever reaches the disk.
  */
 
-export interface Limits {
+export interface DownloadLimits {
   readonly maxBytes: number;
   /** From the request to the last byte, redirects included. */
   readonly timeoutMs: number;
@@ -12,7 +12,11 @@ export interface Limits {
 }
 
 /** The largest file has 5.4 MB. */
-const usualLimits: Limits = { maxBytes: 16 * 1024 * 1024, timeoutMs: 120_000, maxRedirects: 5 };
+const usualLimits: DownloadLimits = {
+  maxBytes: 16 * 1024 * 1024,
+  timeoutMs: 120_000,
+  maxRedirects: 5,
+};
 
 /** The message goes on after the address: `answered 404`. */
 export class DownloadError extends Error {
@@ -32,11 +36,11 @@ const online =
 const report = "Nothing of it was kept. If this stays, report it as an issue.";
 
 export class Downloader {
-  readonly #limits: Limits;
+  readonly #limits: DownloadLimits;
   /** A server that cannot be reached is asked once, because each try may take the whole time. */
   readonly #unreachable = new Set<string>();
 
-  constructor(limits: Partial<Limits> = {}) {
+  constructor(limits: Partial<DownloadLimits> = {}) {
     this.#limits = { ...usualLimits, ...limits };
   }
 

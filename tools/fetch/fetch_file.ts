@@ -3,7 +3,7 @@
  * all.
  */
 import { type Downloader, DownloadError, sha256Of } from "./download.ts";
-import type { Source } from "./sources.ts";
+import type { PinnedSource } from "./sources.ts";
 
 export type FetchOutcome = "fetched" | "there already";
 
@@ -12,7 +12,7 @@ export type FetchOutcome = "fetched" | "there already";
  * had or kept.
  */
 export async function fetchFile(
-  source: Source,
+  source: PinnedSource,
   folder: string,
   downloader: Downloader,
 ): Promise<FetchOutcome> {
@@ -24,7 +24,7 @@ export async function fetchFile(
 }
 
 async function firstOf(
-  { name, addresses, sha256 }: Source,
+  { name, addresses, sha256 }: PinnedSource,
   downloader: Downloader,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const failures: DownloadError[] = [];

@@ -3,21 +3,21 @@
  * fills. They are never in git. Tests find them here and nowhere else.
  */
 
-export type Kind = "vectors" | "peers";
+export type SourceKind = "vectors" | "peers";
 
 /** Returns the value of an environment variable. */
-export type Variable = (name: string) => string | undefined;
+export type EnvironmentReader = (name: string) => string | undefined;
 
 /** The remedy, as the reason of a skipped test ends with it. */
 export const remedy = "deno task fetch";
 
 const beside = `${import.meta.dirname}/../../../shared`;
-const environment: Variable = (name) => Deno.env.get(name);
+const environment: EnvironmentReader = (name) => Deno.env.get(name);
 
 /**
  * Returns `$XDG_CACHE_HOME/static`, or `~/.cache/static`. Undefined on a machine that has neither.
  */
-export function cacheFolder(variable: Variable = environment): string | undefined {
+export function cacheFolder(variable: EnvironmentReader = environment): string | undefined {
   const [cache = "", home = ""] = [variable("XDG_CACHE_HOME"), variable("HOME")];
   // The specification of this variable asks that a relative path is ignored.
   if (cache.startsWith("/")) return `${cache}/static`;
@@ -27,7 +27,7 @@ export function cacheFolder(variable: Variable = environment): string | undefine
 /**
  * Returns the folders that may hold files of this kind, in the order in which they are looked at.
  */
-export function placesOf(kind: Kind, variable: Variable = environment): string[] {
+export function placesOf(kind: SourceKind, variable: EnvironmentReader = environment): string[] {
   const [named, cache] = [
     kind === "vectors" ? variable("STATIC_VECTORS") : undefined,
     cacheFolder(variable),

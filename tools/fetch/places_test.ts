@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { cacheFolder, findFile, placesOf, type Variable } from "./places.ts";
+import { cacheFolder, type EnvironmentReader, findFile, placesOf } from "./places.ts";
 
-function variables(values: Readonly<Record<string, string>>): Variable {
+function variables(values: Readonly<Record<string, string>>): EnvironmentReader {
   return (name) => values[name];
 }
 

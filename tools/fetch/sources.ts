@@ -4,7 +4,7 @@
  * the same bytes.
  */
 
-export interface Source {
+export interface PinnedSource {
   /** Path below the folder of its kind, see `places.ts`. */
   readonly name: string;
   /** Tried in this order. */
@@ -72,7 +72,9 @@ const repositories: readonly Repository[] = [
   },
 ];
 
-export const vectorSources: readonly Source[] = repositories.flatMap(({ folder, address, sums }) =>
+export const vectorSources: readonly PinnedSource[] = repositories.flatMap((
+  { folder, address, sums },
+) =>
   Object.entries(sums).map(([file, sha256]) => ({
     name: `${folder}/${file}`,
     addresses: [`${address}/${file}`],
@@ -104,7 +106,7 @@ export const natsInPackage = "usr/sbin/nats-server";
 /** Returns the package for a machine, or undefined when Debian has none for it. */
 export function natsSource(
   { os, arch }: Pick<typeof Deno.build, "os" | "arch">,
-): Source | undefined {
+): PinnedSource | undefined {
   if (os !== "linux") return undefined;
   const { architecture, sha1, sha256 } = natsPackages[arch];
   const name = `nats-server_${natsVersion}_${architecture}.deb`;

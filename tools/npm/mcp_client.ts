@@ -8,7 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createInterface } from "node:readline";
 import process from "node:process";
 
-interface Question {
+interface ClientQuestion {
   readonly id: number;
   readonly op:
     | "connect"
@@ -36,11 +36,11 @@ interface Question {
 const presentRevision = "2026-07-28";
 
 /** One session, and what the server has told without being asked. */
-class Led {
+class LedSession {
   #client: Client | undefined;
   readonly heard: unknown[] = [];
 
-  async act(question: Question): Promise<unknown> {
+  async act(question: ClientQuestion): Promise<unknown> {
     const { op, name = "", uri = "", timeoutMs, cancelAfterMs } = question;
     if (op === "connect") return await this.#connect(question);
     const client = this.#client;
@@ -68,7 +68,7 @@ class Led {
   }
 
   async #connect(
-    { command = "", args = [], env = {}, mode = "legacy", answers }: Question,
+    { command = "", args = [], env = {}, mode = "legacy", answers }: ClientQuestion,
   ): Promise<unknown> {
     const capabilities = answers === undefined ? {} : { elicitation: {} };
     const client = new Client({ name: "test", version: "1.0.0" }, {
@@ -96,9 +96,9 @@ class Led {
   }
 }
 
-const led = new Led();
+const led = new LedSession();
 for await (const line of createInterface({ input: process.stdin })) {
-  const question: Question = JSON.parse(line);
+  const question: ClientQuestion = JSON.parse(line);
   const say = (more: object): void =>
     void process.stdout.write(
       `${JSON.stringify({ id: question.id, ...more, heard: led.heard })}\n`,

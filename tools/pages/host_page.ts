@@ -1,6 +1,6 @@
 /** Renders the operations of `docs/host.md` from the host protocol's table. */
-import type { Field, Shape } from "../../proto/host/fields.ts";
-import { type Operation, operations } from "../../proto/host/operations.ts";
+import type { HostField, HostShape } from "../../proto/host/fields.ts";
+import { type HostOperation, operations } from "../../proto/host/operations.ts";
 
 const [begins, ends] = ["<!-- operations -->\n", "<!-- end of operations -->"];
 
@@ -19,7 +19,7 @@ export function renderHost(page: string): string {
   }`;
 }
 
-function given({ fields, bytes }: Operation): string {
+function given({ fields, bytes }: HostOperation): string {
   return [namesOf(fields), ...(bytes === undefined ? [] : [`bytes: ${bytes}`])].filter((part) =>
     part !== ""
   ).join(
@@ -27,7 +27,7 @@ function given({ fields, bytes }: Operation): string {
   );
 }
 
-function result({ answer = {}, brings, items, changes }: Operation): string {
+function result({ answer = {}, brings, items, changes }: HostOperation): string {
   const named = items === undefined ? namesOf(answer) : `\`stream\`; items: ${namesOf(items)}`;
   const parts = [
     named,
@@ -37,23 +37,23 @@ function result({ answer = {}, brings, items, changes }: Operation): string {
   return parts.filter((part) => part !== "").join("; ");
 }
 
-function repeated({ again }: Operation): string {
+function repeated({ again }: HostOperation): string {
   return again === undefined ? "" : again === true ? "yes" : `with \`${again}\``;
 }
 
-function namesOf(shape: Shape): string {
+function namesOf(shape: HostShape): string {
   return Object.entries(shape).map(([name, field]) => {
     const notes = notesOf(field);
     return `\`${name}${field.optional === true ? "?" : ""}\`${notes === "" ? "" : ` (${notes})`}`;
   }).join(", ");
 }
 
-function notesOf(field: Field): string {
+function notesOf(field: HostField): string {
   const says = field.says === undefined ? [] : [field.says];
   return [...inside(field), ...says].join("; ");
 }
 
-function inside(field: Field): string[] {
+function inside(field: HostField): string[] {
   switch (field.kind) {
     case "choice":
       return [field.words.map((word) => `\`${word}\``).join(", ")];

@@ -6,7 +6,7 @@ import { apiLimits, type PlanMessages, readConfig as readApiConfig } from "../..
 import { readConfig as readRelayConfig, relayLimits } from "../../relay/mod.ts";
 import { type Limit, limitTopics } from "../../server/limits/mod.ts";
 
-type ReadVariable = Parameters<typeof readApiConfig>[0];
+type ReadApiVariable = Parameters<typeof readApiConfig>[0];
 type ReadPage = (path: string) => string;
 
 /** The migration that says how many messages each plan has. */
@@ -14,7 +14,7 @@ const plansFile = "migrations/0001_first.sql";
 
 /** All limits by topic, with these variables. */
 export function limitsWith(
-  variable: ReadVariable,
+  variable: ReadApiVariable,
   read: ReadPage,
 ): ReadonlyMap<string, readonly Limit[]> {
   const parts = [

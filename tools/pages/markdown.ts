@@ -13,16 +13,16 @@ export interface Block {
   readonly comment: string | undefined;
 }
 
-export interface Link {
+export interface PageLink {
   readonly line: number;
   readonly target: string;
 }
 
-export interface Page {
+export interface DocumentPage {
   /** From the repository's root. */
   readonly path: string;
   readonly blocks: readonly Block[];
-  readonly links: readonly Link[];
+  readonly links: readonly PageLink[];
   /** Fragments that links may name, as GitHub makes them from headings. */
   readonly anchors: ReadonlySet<string>;
 }
@@ -37,7 +37,7 @@ const besideCode = ["bench", "relay/engine", "sdk/channel", "sdk/mls", "sdk/stor
  * The README first, because a stranger reads it first; then every page in `docs/`, and those beside
  * code.
  */
-export function readPages(): Page[] {
+export function readPages(): DocumentPage[] {
   const inDocs = Array.from(
     Deno.readDirSync(new URL("docs/", repository)),
     ({ name }) => `docs/${name}`,
@@ -57,11 +57,11 @@ export function readPages(): Page[] {
 }
 
 /** `path` is from the repository's root. */
-export function readPage(path: string): Page {
+export function readPage(path: string): DocumentPage {
   return parsePage(path, Deno.readTextFileSync(new URL(path, repository)));
 }
 
-export function parsePage(path: string, text: string): Page {
+export function parsePage(path: string, text: string): DocumentPage {
   const lines = text.split("\n");
   const blocks: Block[] = [];
   const prose: string[] = [];
@@ -88,7 +88,7 @@ export function parsePage(path: string, text: string): Page {
   return { path, blocks, links: linksIn(prose), anchors: anchorsOf(prose) };
 }
 
-function linksIn(prose: readonly string[]): Link[] {
+function linksIn(prose: readonly string[]): PageLink[] {
   return prose.flatMap((line, index) =>
     Array.from(
       line.replace(/`[^`]*`/g, "").matchAll(/\]\(([^()\s]+)\)/g),

@@ -2,12 +2,12 @@
  * The pages' TypeScript as programs: `deno task test types` checks them, `tests/docs/` runs them.
  */
 import { directiveOf } from "./directive.ts";
-import { type Block, type Page, readPage, readPages } from "./markdown.ts";
+import { type Block, type DocumentPage, readPage, readPages } from "./markdown.ts";
 
 const repository = new URL("../../", import.meta.url);
 
 /** Every page that has programs: the package's own README, too. */
-export function readProgramPages(): Page[] {
+export function readProgramPages(): DocumentPage[] {
   return [...readPages(), readPage("sdk/README.md")];
 }
 
@@ -30,7 +30,7 @@ export function fileOf({ page, line }: Block): string {
  */
 export async function writePrograms(
   folder: string,
-  pages: readonly Page[],
+  pages: readonly DocumentPage[],
   translate: (text: string) => string = (text) => text,
 ): Promise<Map<Block, string>> {
   const blocks = pages.flatMap(({ blocks }) => blocks)

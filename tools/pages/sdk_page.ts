@@ -4,12 +4,12 @@
  * Python from the classes of the package.
  */
 
-interface Documented {
+interface DocumentedItem {
   readonly name: string;
   readonly jsDoc?: { readonly doc?: string; readonly tags?: readonly { readonly kind: string }[] };
 }
 
-interface Member extends Documented {
+interface ClassMember extends DocumentedItem {
   readonly isStatic?: boolean;
   readonly accessibility?: string;
   readonly kind?: string;
@@ -20,8 +20,11 @@ interface Member extends Documented {
 
 interface Declaration {
   readonly kind: string;
-  readonly jsDoc?: Documented["jsDoc"];
-  readonly def: { readonly methods?: readonly Member[]; readonly properties?: readonly Member[] };
+  readonly jsDoc?: DocumentedItem["jsDoc"];
+  readonly def: {
+    readonly methods?: readonly ClassMember[];
+    readonly properties?: readonly ClassMember[];
+  };
 }
 
 interface DocSymbol {
@@ -106,7 +109,7 @@ function renderFunctions(symbols: readonly DocSymbol[]): string {
   return `## Functions\n\n${["| TypeScript | |", "|---|---|", ...rows].join("\n")}`;
 }
 
-function isPublic({ name, accessibility, jsDoc }: Member): boolean {
+function isPublic({ name, accessibility, jsDoc }: ClassMember): boolean {
   if (accessibility === "private" || name.startsWith("[") || name.startsWith("#")) return false;
   return !(jsDoc?.tags ?? []).some(({ kind }) => kind === "internal");
 }
@@ -118,7 +121,7 @@ function inPython(owner: string, name: string, python: ReadonlySet<string>): str
   return python.has(snake) ? `\`${snake}\`` : "–";
 }
 
-function firstSentence({ jsDoc }: Documented): string {
+function firstSentence({ jsDoc }: DocumentedItem): string {
   const text = (jsDoc?.doc ?? "").replace(/\s+/g, " ").trim();
   return (/^.*?[.;](?= |$)/.exec(text)?.[0] ?? text).replace(/;$/, ".").replaceAll("|", "\\|");
 }

@@ -18,7 +18,7 @@ export const limits = {
 
 type SizeRule = keyof typeof limits;
 
-export interface Sized {
+export interface MeasuredSize {
   readonly rule: SizeRule;
   readonly path: string;
   readonly line: number;
@@ -36,7 +36,7 @@ export interface Ceilings {
 
 export const listPath = "tools/large_files.json";
 
-export function checkSizes(sizes: readonly Sized[], list: readonly Ceilings[]): Violation[] {
+export function checkSizes(sizes: readonly MeasuredSize[], list: readonly Ceilings[]): Violation[] {
   const ceilings = new Map(
     list.flatMap(({ rule, ceilings }) =>
       Object.entries(ceilings).map(([place, ceiling]) => [keyOf(rule, place), ceiling] as const)
@@ -72,7 +72,7 @@ export function checkSizes(sizes: readonly Sized[], list: readonly Ceilings[]): 
  * The list with each ceiling at its place's size, and without places that are within the limit.
  * None rises.
  */
-export function lowered(sizes: readonly Sized[], list: readonly Ceilings[]): Ceilings[] {
+export function lowered(sizes: readonly MeasuredSize[], list: readonly Ceilings[]): Ceilings[] {
   const large = largest(sizes);
   return list.flatMap(({ rule, reason, ceilings }) => {
     const left = Object.entries(ceilings).flatMap(([place, ceiling]) => {
@@ -84,8 +84,8 @@ export function lowered(sizes: readonly Sized[], list: readonly Ceilings[]): Cei
 }
 
 /** Those above the limit. Functions of one name in one file are one place: the largest counts. */
-function largest(sizes: readonly Sized[]): Map<string, Sized> {
-  const large = new Map<string, Sized>();
+function largest(sizes: readonly MeasuredSize[]): Map<string, MeasuredSize> {
+  const large = new Map<string, MeasuredSize>();
   for (const sized of sizes) {
     const key = keyOf(sized.rule, `${sized.path} ${sized.place}`.trimEnd());
     if (sized.size > limits[sized.rule] && sized.size > (large.get(key)?.size ?? 0)) {

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
-import { type Ceilings, checkSizes, limits, lowered, type Sized } from "./ceilings.ts";
+import { type Ceilings, checkSizes, limits, lowered, type MeasuredSize } from "./ceilings.ts";
 
 const reason = "One table.";
 
-function fileOf(size: number): Sized[] {
+function fileOf(size: number): MeasuredSize[] {
   return [{ rule: "file_statements", path: "proto/a.ts", line: 1, place: "", size }];
 }
 
@@ -11,7 +11,7 @@ function listOf(ceiling: number): Ceilings[] {
   return [{ rule: "file_statements", reason, ceilings: { "proto/a.ts": ceiling } }];
 }
 
-function rulesBroken(sizes: readonly Sized[], list: readonly Ceilings[]): string[] {
+function rulesBroken(sizes: readonly MeasuredSize[], list: readonly Ceilings[]): string[] {
   return checkSizes(sizes, list).map(({ rule }) => rule);
 }
 

@@ -4,7 +4,7 @@
  */
 import { dirname } from "node:path/posix";
 import type { SourceFile } from "../source.ts";
-import type { Sized } from "./ceilings.ts";
+import type { MeasuredSize } from "./ceilings.ts";
 
 interface Diagnostic {
   readonly filename: string;
@@ -16,7 +16,7 @@ interface Diagnostic {
  * `product` is TypeScript and Python that is not for tests, with paths relative to the current
  * folder.
  */
-export async function measure(product: readonly SourceFile[]): Promise<Sized[]> {
+export async function measure(product: readonly SourceFile[]): Promise<MeasuredSize[]> {
   const typescript = product.filter(({ path }) => path.endsWith(".ts"));
   const python = product.filter(({ path }) => path.endsWith(".py"));
   return [
@@ -26,7 +26,7 @@ export async function measure(product: readonly SourceFile[]): Promise<Sized[]> 
   ];
 }
 
-async function measureTypescript(paths: readonly string[]): Promise<Sized[]> {
+async function measureTypescript(paths: readonly string[]): Promise<MeasuredSize[]> {
   const root = `file://${Deno.cwd()}/`;
   const args = ["lint", "--quiet", "--json", "--config", "tools/tidy/sizes.json", ...paths];
   const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, stderr: "piped" })
@@ -44,7 +44,7 @@ async function measureTypescript(paths: readonly string[]): Promise<Sized[]> {
   }));
 }
 
-export function measureFolders(paths: readonly string[]): Sized[] {
+export function measureFolders(paths: readonly string[]): MeasuredSize[] {
   const files = new Map<string, number>();
   for (const path of paths) files.set(dirname(path), (files.get(dirname(path)) ?? 0) + 1);
   return Array.from(files, ([folder, size]) => sizedFile("folder_files", folder, size));
@@ -63,6 +63,10 @@ export function pythonStatements(text: string): number {
   return count;
 }
 
-function sizedFile(rule: "file_statements" | "folder_files", path: string, size: number): Sized {
+function sizedFile(
+  rule: "file_statements" | "folder_files",
+  path: string,
+  size: number,
+): MeasuredSize {
   return { rule, path, line: 1, place: "", size };
 }

@@ -3,9 +3,9 @@
  * message of the linter. Comments, blank lines and the way in which a statement is wrapped count
  * nothing.
  */
-import type { Sized } from "./ceilings.ts";
+import type { MeasuredSize } from "./ceilings.ts";
 
-interface Scope {
+interface MeasuredScope {
   readonly name: string;
   statements: number;
   branches: number;
@@ -56,10 +56,10 @@ const fields = new Set(["PropertyDefinition", "TSParameterProperty"]);
  */
 const sizes: Deno.lint.Rule = {
   create(context): Deno.lint.LintVisitor {
-    const scopes: Scope[] = [];
+    const scopes: MeasuredScope[] = [];
     const classes: { readonly name: string; fields: number }[] = [];
     let [total, imports] = [0, 0];
-    const say = (node: Deno.lint.Node, sized: Omit<Sized, "path" | "line">): void =>
+    const say = (node: Deno.lint.Node, sized: Omit<MeasuredSize, "path" | "line">): void =>
       context.report({ node, message: JSON.stringify(sized) });
     return {
       "*"(node: Deno.lint.Node): void {
@@ -98,10 +98,10 @@ const sizes: Deno.lint.Rule = {
 };
 
 /** The linter's own types have no way from any node to its parent. */
-interface Named {
+interface NamedNode {
   readonly id?: { readonly name?: string } | null;
   readonly key?: { readonly name?: string } | null;
-  readonly parent?: Named | null;
+  readonly parent?: NamedNode | null;
 }
 
 /**
@@ -111,7 +111,7 @@ interface Named {
 function nameOf(node: Deno.lint.Node): string {
   const names: string[] = [];
   // cast: see `Named`; every node has these properties, or undefined
-  for (let at: Named | null | undefined = node as unknown as Named; at; at = at.parent) {
+  for (let at: NamedNode | null | undefined = node as unknown as NamedNode; at; at = at.parent) {
     const name = at.id?.name ?? at.key?.name;
     if (typeof name === "string") names.unshift(name);
   }

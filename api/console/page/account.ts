@@ -7,14 +7,14 @@ import {
   Fault,
   Field,
   Form,
-  type Reading,
+  type LoadedValue,
   Time,
   useForm,
   useReading,
 } from "./elements.ts";
 import { html, useCallback, useState, type VNode } from "./ui.ts";
 
-interface Account {
+interface SignedInAccount {
   readonly id: string;
   readonly email: string | null;
   readonly email_verified: boolean;
@@ -24,14 +24,14 @@ interface Account {
   readonly notices: readonly string[];
 }
 
-interface Session {
+interface ConsoleSession {
   readonly id: string;
   readonly created_at: string;
   readonly expires_at: string;
   readonly current: boolean;
 }
 
-interface OwnEvent {
+interface AccountEvent {
   readonly at: string;
   readonly event: string;
   readonly actor: string;
@@ -40,7 +40,9 @@ interface OwnEvent {
 
 export function AccountPage(): VNode {
   const { service } = useConsole();
-  const account = useReading(useCallback(() => service.get<Account>("/v1/account"), [service]));
+  const account = useReading(
+    useCallback(() => service.get<SignedInAccount>("/v1/account"), [service]),
+  );
   return html`
     <h1>Account</h1>
     <${Fault} error=${account.error} />
@@ -52,7 +54,9 @@ export function AccountPage(): VNode {
   `;
 }
 
-function Address({ account, again }: { account: Account; again: () => Promise<void> }): VNode {
+function Address(
+  { account, again }: { account: SignedInAccount; again: () => Promise<void> },
+): VNode {
   const { email, email_verified, pending_email, plan, created_at, notices } = account;
   return html`
     <section class="card" aria-labelledby="address-title">
@@ -159,7 +163,9 @@ function Password(): VNode {
 function Sessions(): VNode {
   const { service, say } = useConsole();
   const { value, error, again } = useReading(
-    useCallback(() => service.get<{ sessions: Session[] }>("/v1/account/sessions"), [service]),
+    useCallback(() => service.get<{ sessions: ConsoleSession[] }>("/v1/account/sessions"), [
+      service,
+    ]),
   );
   const [all, setAll] = useState(false);
   const end = async (id: string): Promise<void> => {
@@ -201,9 +207,9 @@ function Sessions(): VNode {
 function Events(): VNode {
   const { service } = useConsole();
   const [before, setBefore] = useState<string | undefined>(undefined);
-  const reading: Reading<{ events: OwnEvent[] }> = useReading(useCallback(() => {
+  const reading: LoadedValue<{ events: AccountEvent[] }> = useReading(useCallback(() => {
     const query = before === undefined ? "" : `?before=${encodeURIComponent(before)}`;
-    return service.get<{ events: OwnEvent[] }>(`/v1/account/events${query}`);
+    return service.get<{ events: AccountEvent[] }>(`/v1/account/events${query}`);
   }, [service, before]));
   const events = reading.value?.events ?? [];
   return html`

@@ -22,10 +22,10 @@ import { GuestHost } from "./guest_host.ts";
 import { HomePage } from "./home.ts";
 import { KeysPage } from "./keys.ts";
 import { LiveHost } from "./live_host.ts";
-import type { Service, SignIn } from "./service.ts";
+import type { ConsoleService, SignIn } from "./service.ts";
 import { html, useCallback, useEffect, useMemo, useState, type VNode } from "./ui.ts";
 
-interface Page {
+interface ConsolePage {
   readonly path: string;
   readonly name: string;
   /** Undefined for the chat of this tab's agent, which outlives its page. */
@@ -35,7 +35,7 @@ interface Page {
 }
 
 const base = "/console";
-const pages: readonly Page[] = [
+const pages: readonly ConsolePage[] = [
   { path: base, name: "Home", show: () => html`<${HomePage} />` },
   { path: `${base}/keys`, name: "Keys", show: () => html`<${KeysPage} />` },
   { path: `${base}/live`, name: "Live" },
@@ -46,7 +46,9 @@ const noLink =
   "The invitation is no longer in this page: it is kept nowhere. Open the link again to join by it.";
 
 /** `first` is the link by which the page was opened. */
-export function App({ service, first }: { service: Service; first: string | undefined }): VNode {
+export function App(
+  { service, first }: { service: ConsoleService; first: string | undefined },
+): VNode {
   const signIn = useSignIn(service);
   const [path, go] = usePath();
   const [said, say] = useAnnouncement();
@@ -175,7 +177,7 @@ function Unreachable({ text }: { text: string }): VNode {
   `;
 }
 
-function useSignIn(service: Service): SignIn {
+function useSignIn(service: ConsoleService): SignIn {
   const [signIn, setSignIn] = useState(service.signIn);
   useEffect(() => {
     setSignIn(service.signIn);

@@ -7,7 +7,7 @@ import { Action, Copy, SecretOnce } from "./elements.ts";
 import { firstKeyText } from "./entrance.ts";
 import { html, useState, type VNode } from "./ui.ts";
 
-interface Runtime {
+interface RuntimeGuide {
   readonly name: string;
   readonly lines: (apiUrl: string, key: string) => string;
   /**
@@ -53,7 +53,7 @@ await agent.close();`;
 const shell = (apiUrl: string, key: string, ...lines: readonly string[]): string =>
   [`export STATIC_API_URL=${apiUrl}`, `export STATIC_API_KEY=${key}`, ...lines].join("\n");
 
-const runtimes: readonly Runtime[] = [
+const runtimes: readonly RuntimeGuide[] = [
   {
     name: "Deno",
     lines: () => script("deno"),

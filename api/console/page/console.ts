@@ -3,10 +3,10 @@
  */
 import { App } from "./app.ts";
 import { takeLink } from "./frame.ts";
-import { Service } from "./service.ts";
+import { ConsoleService } from "./service.ts";
 import { html, render } from "./ui.ts";
 
-const service = new Service();
+const service = new ConsoleService();
 const link = takeLink();
 const root = document.getElementById("app");
 if (root !== null) {

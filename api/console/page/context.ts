@@ -2,11 +2,11 @@
  * The context of every page: the service, and a function that shows a notice, also to a screen
  * reader.
  */
-import type { Service } from "./service.ts";
+import type { ConsoleService } from "./service.ts";
 import { createContext, useContext } from "./ui.ts";
 
 export interface ConsoleContext {
-  readonly service: Service;
+  readonly service: ConsoleService;
   /** Shown for a while at the top, and read out. */
   say(text: string): void;
   go(path: string): void;

@@ -289,13 +289,13 @@ export function Time({ at }: { at: string | null | undefined }): VNode {
 }
 
 /** Data read from the service: undefined until it is there. `again` reads it once more. */
-export interface Reading<T> {
+export interface LoadedValue<T> {
   readonly value: T | undefined;
   readonly error: ServiceError | undefined;
   readonly again: () => Promise<void>;
 }
 
-export function useReading<T>(read: () => Promise<T>): Reading<T> {
+export function useReading<T>(read: () => Promise<T>): LoadedValue<T> {
   const [state, setState] = useState<{ value?: T; error?: ServiceError }>({});
   const newest = useRef(0);
   const again = useCallback(async () => {

@@ -7,19 +7,19 @@ import { html, useCallback, useEffect, useRef, useState, type VNode } from "./ui
 /** Of the key that comes with a new account. */
 export const firstKeyText = "This is your first API key";
 
-type Way = "in" | "up" | "reset" | "code";
+type EntranceForm = "in" | "up" | "reset" | "code";
 
 /** `notice`: why somebody is here. */
 export function Entrance(
   { onKey, notice }: { onKey: (key: string) => void; notice?: string },
 ): VNode {
-  const [way, setWay] = useState<Way>("in");
+  const [way, setWay] = useState<EntranceForm>("in");
   const [email, setEmail] = useState("");
   const [said, setSaid] = useState("");
   // There is one here while the sign-in after a sign-up fails.
   const { firstKey } = useConsole();
   const ref = useFirstField(way);
-  const link = (to: Way, text: string): VNode =>
+  const link = (to: EntranceForm, text: string): VNode =>
     html`<button type="button" class="link" onClick=${() => {
       setWay(to);
       setSaid("");
@@ -63,7 +63,7 @@ export function Entrance(
  * Another form takes the focus with it: the button that led there is gone. The first one leaves it
  * where it is.
  */
-function useFirstField(way: Way): { current: HTMLElement | null } {
+function useFirstField(way: EntranceForm): { current: HTMLElement | null } {
   const ref = useRef<HTMLElement>(null);
   const shown = useRef(way);
   useEffect(() => {
@@ -92,7 +92,7 @@ export function LogIn({ email }: { email?: string | undefined }): VNode {
   `;
 }
 
-interface Created {
+interface SignUpAnswer {
   readonly api_key: string;
 }
 
@@ -103,7 +103,7 @@ function SignUp({ onKey }: { onKey: (key: string) => void }): VNode {
     const { email = "", password = "" } = fields;
     // After an account was made and the sign-in failed, the next press only signs in.
     if (made.current !== email) {
-      const { api_key } = await service.open<Created>("/v1/accounts", { email, password });
+      const { api_key } = await service.open<SignUpAnswer>("/v1/accounts", { email, password });
       made.current = email;
       onKey(api_key);
     }

@@ -12,10 +12,10 @@ import type { Invitation, TabAgent } from "./live/live.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
 import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
-type Module = typeof import("./live/live.ts");
+type LiveModule = typeof import("./live/live.ts");
 
-interface Loaded {
-  readonly module: Module;
+interface LoadedGuest {
+  readonly module: LiveModule;
   readonly invitation: Invitation;
   /** Undefined: the link has no pass. */
   readonly agent: TabAgent | undefined;
@@ -23,7 +23,7 @@ interface Loaded {
 
 export function GuestHost({ link, onKey }: { link: string; onKey: (key: string) => void }): VNode {
   const { service } = useConsole();
-  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [loaded, setLoaded] = useState<LoadedGuest | undefined>(undefined);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
   const [isLeaving, setLeaving] = useState(false);
   const agent = useRef<TabAgent | undefined>(undefined);

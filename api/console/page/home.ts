@@ -6,7 +6,7 @@ import { follow } from "./frame.ts";
 import type { Plot } from "./plot.ts";
 import { html, useCallback, useEffect, useRef, type VNode } from "./ui.ts";
 
-interface Usage {
+interface MonthUsage {
   readonly plan: string;
   readonly period: { readonly end: string };
   readonly messages: {
@@ -17,7 +17,7 @@ interface Usage {
   readonly days?: readonly { readonly day: string; readonly messages: number }[];
 }
 
-export interface Day {
+export interface PlottedDay {
   readonly day: string;
   readonly messages: number;
 }
@@ -30,7 +30,7 @@ export function HomePage(): VNode {
   const { service, go, firstKey } = useConsole();
   const { value: usage, error } = useReading(useCallback(() => {
     const [from, to] = [isoDay(Date.now() - (shownDays - 1) * dayMs), isoDay(Date.now())];
-    return service.get<Usage>(`/v1/usage?from=${from}&to=${to}`);
+    return service.get<MonthUsage>(`/v1/usage?from=${from}&to=${to}`);
   }, [service]));
   // A new account has nothing to look at yet, and something to do.
   const isNew = firstKey !== undefined || (usage !== undefined && (usage.days ?? []).length === 0);
@@ -60,7 +60,9 @@ export function HomePage(): VNode {
   `;
 }
 
-function Quota({ usage: { plan, period, messages: { used, limit } } }: { usage: Usage }): VNode {
+function Quota(
+  { usage: { plan, period, messages: { used, limit } } }: { usage: MonthUsage },
+): VNode {
   const until = new Date(period.end).toLocaleDateString(undefined, {
     dateStyle: "medium",
     timeZone: "UTC",
@@ -85,7 +87,7 @@ function Quota({ usage: { plan, period, messages: { used, limit } } }: { usage: 
   `;
 }
 
-function Days({ days }: { days: readonly Day[] }): VNode {
+function Days({ days }: { days: readonly PlottedDay[] }): VNode {
   const ref = useRef<HTMLDivElement>(null);
   const total = days.reduce((sum, { messages }) => sum + messages, 0);
   useEffect(() => {
@@ -127,7 +129,7 @@ function Days({ days }: { days: readonly Day[] }): VNode {
 }
 
 /** Every day has its number, also the quiet ones; all keys of a day count together. */
-export function fillDays(given: readonly Day[], nowMs = Date.now()): Day[] {
+export function fillDays(given: readonly PlottedDay[], nowMs = Date.now()): PlottedDay[] {
   const sums = new Map<string, number>();
   for (const { day, messages } of given) sums.set(day, (sums.get(day) ?? 0) + messages);
   return Array.from({ length: shownDays }, (_, index) => {

@@ -1,7 +1,7 @@
 /** Keys: what there is, what each may do, and making, replacing and revoking them. */
 import { useConsole } from "./context.ts";
 import { Action, Ask, Fault, SecretOnce, Time, useReading } from "./elements.ts";
-import { type CreatedKey, type Key, NewKey } from "./new_key.ts";
+import { type ConsoleKey, type Key, NewKey } from "./new_key.ts";
 import { html, useCallback, useState, type VNode } from "./ui.ts";
 
 const daySeconds = 24 * 3600;
@@ -11,15 +11,15 @@ export function KeysPage(): VNode {
   const { value, error, again } = useReading(
     useCallback(() => service.get<{ keys: Key[] }>("/v1/keys"), [service]),
   );
-  const [made, setMade] = useState<CreatedKey | undefined>(undefined);
+  const [made, setMade] = useState<ConsoleKey | undefined>(undefined);
   const [ending, setEnding] = useState<Key | undefined>(undefined);
-  const onMade = useCallback(async (key: CreatedKey) => {
+  const onMade = useCallback(async (key: ConsoleKey) => {
     setMade(key);
     await again();
   }, [again]);
   const rotate = async (key: Key): Promise<void> => {
     await onMade(
-      await service.send<CreatedKey>("POST", `/v1/keys/${key.id}/rotate`, {
+      await service.send<ConsoleKey>("POST", `/v1/keys/${key.id}/rotate`, {
         overlap_seconds: daySeconds,
       }),
     );

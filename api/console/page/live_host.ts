@@ -8,10 +8,10 @@ import type { TabAgent } from "./live/live.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
 import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
-type Module = typeof import("./live/live.ts");
+type LiveModule = typeof import("./live/live.ts");
 
-interface Loaded {
-  readonly module: Module;
+interface LoadedAgent {
+  readonly module: LiveModule;
   readonly agent: TabAgent;
 }
 
@@ -19,7 +19,7 @@ export function LiveHost(
   { isShown, accountId, link }: { isShown: boolean; accountId: string; link: string | undefined },
 ): VNode {
   const { service } = useConsole();
-  const [loaded, setLoaded] = useState<Loaded | undefined>(undefined);
+  const [loaded, setLoaded] = useState<LoadedAgent | undefined>(undefined);
   const [error, setError] = useState<ServiceError | undefined>(undefined);
   const agent = useRef<TabAgent | undefined>(undefined);
   const isWanted = isShown && loaded === undefined;

@@ -18,7 +18,7 @@ export interface Key {
   readonly message_limit?: number;
 }
 
-export interface CreatedKey {
+export interface ConsoleKey {
   readonly id: string;
   readonly name: string;
   readonly key: string;
@@ -33,13 +33,13 @@ const scopes: readonly (readonly [string, string])[] = [
   ["account", "change the account"],
 ];
 const dayMs = 24 * 3600 * 1000;
-type Kind = "plain" | "scoped" | "publishable";
+type KeyChoice = "plain" | "scoped" | "publishable";
 
-export function NewKey({ onMade }: { onMade: (key: CreatedKey) => Promise<void> }): VNode {
+export function NewKey({ onMade }: { onMade: (key: ConsoleKey) => Promise<void> }): VNode {
   const { service } = useConsole();
-  const [kind, setKind] = useState<Kind>("plain");
+  const [kind, setKind] = useState<KeyChoice>("plain");
   const form = useForm(useCallback(async (fields) => {
-    const made = await service.send<CreatedKey>("POST", "/v1/keys", keyOf(fields));
+    const made = await service.send<ConsoleKey>("POST", "/v1/keys", keyOf(fields));
     setKind("plain");
     await onMade(made);
   }, [service, onMade]));
@@ -88,7 +88,7 @@ function Scopes({ error }: { error: ServiceError | undefined }): VNode {
   `;
 }
 
-function kindOf(text: string): Kind {
+function kindOf(text: string): KeyChoice {
   return text === "scoped" || text === "publishable" ? text : "plain";
 }
 

@@ -35,10 +35,10 @@ export class ServiceError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type HttpMethod = "GET" | "POST" | "PATCH" | "DELETE";
 const deadlineMs = 20_000;
 
-export class Service {
+export class ConsoleService {
   #csrf: string | undefined;
   #signIn: SignIn = { state: "unknown" };
   readonly #listeners = new Set<() => void>();
@@ -102,7 +102,7 @@ export class Service {
     return await this.#own<T>("GET", path);
   }
 
-  async send<T>(method: Exclude<Method, "GET">, path: string, body?: object): Promise<T> {
+  async send<T>(method: Exclude<HttpMethod, "GET">, path: string, body?: object): Promise<T> {
     return await this.#own<T>(method, path, body);
   }
 
@@ -111,7 +111,7 @@ export class Service {
     return await this.#call<T>("POST", path, body);
   }
 
-  async #own<T>(method: Method, path: string, body?: object): Promise<T> {
+  async #own<T>(method: HttpMethod, path: string, body?: object): Promise<T> {
     try {
       return await this.#call<T>(method, path, body);
     } catch (error) {
@@ -123,7 +123,7 @@ export class Service {
     }
   }
 
-  async #call<T>(method: Method, path: string, body?: object, isProven = true): Promise<T> {
+  async #call<T>(method: HttpMethod, path: string, body?: object, isProven = true): Promise<T> {
     const response = await fetch(path, {
       method,
       headers: {

@@ -2,7 +2,7 @@
  * Sends what waits in the queue: a few at a time, oldest first, at least once, with growing pauses
  * while the mail server does not take a message. One that the server will never take is given up.
  */
-import type { MailStore, Message } from "../account_store.ts";
+import type { MailMessage, MailStore } from "../account_store.ts";
 import type { Clock } from "../deps.ts";
 
 export interface Mailer {
@@ -10,7 +10,7 @@ export interface Mailer {
    * Resolves when the message is somebody else's to deliver, or `refused` for good. Rejects when
    * another time may help.
    */
-  send(message: Message): Promise<"taken" | "refused">;
+  send(message: MailMessage): Promise<"taken" | "refused">;
 }
 
 export interface MailQueue {
@@ -37,7 +37,7 @@ export interface MailQueueDeps {
 
 export function createMailQueue({ store, mailer, clock, onFailure }: MailQueueDeps): MailQueue {
   let [running, waiting] = [false, 0];
-  const send = async (message: Message & { attempts: number }): Promise<void> => {
+  const send = async (message: MailMessage & { attempts: number }): Promise<void> => {
     try {
       if (await mailer.send(message) === "refused") onFailure(message.attempts);
     } catch (error) {

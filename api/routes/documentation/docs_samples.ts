@@ -14,12 +14,12 @@ export interface SampleCall {
   readonly answers: boolean;
 }
 
-export interface Sample {
+export interface CodeSample {
   readonly language: "curl" | "TypeScript" | "Python";
   readonly code: string;
 }
 
-export function samplesOf(call: SampleCall): Sample[] {
+export function samplesOf(call: SampleCall): CodeSample[] {
   return [
     { language: "curl", code: curl(call) },
     { language: "TypeScript", code: typescript(call) },

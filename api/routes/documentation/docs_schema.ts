@@ -28,7 +28,7 @@ export interface Schema {
 
 export type Schemas = Readonly<Record<string, Schema>>;
 
-export interface Field {
+export interface FieldRow {
   readonly name: string;
   readonly type: string;
   readonly required: boolean;
@@ -41,7 +41,7 @@ export interface Field {
 const maxDepth = 6;
 
 /** Returns the fields of an object; a schema that is not an object has none. */
-export function fieldsOf(schema: Schema, schemas: Schemas, prefix = "", depth = 0): Field[] {
+export function fieldsOf(schema: Schema, schemas: Schemas, prefix = "", depth = 0): FieldRow[] {
   const { properties = {}, required = [] } = resolve(schema, schemas);
   if (depth > maxDepth) return [];
   return Object.entries(properties).flatMap(([key, value]) => {

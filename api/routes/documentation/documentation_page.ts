@@ -6,10 +6,10 @@
  */
 import { errorAdvice } from "../../../proto/base/error_advice.ts";
 import { isErrorCode } from "../../../proto/mod.ts";
-import { type Sample, samplesOf } from "./docs_samples.ts";
+import { type CodeSample, samplesOf } from "./docs_samples.ts";
 import {
   constraintsOf,
-  type Field,
+  type FieldRow,
   fieldsOf,
   type Schema,
   type Schemas,
@@ -17,13 +17,13 @@ import {
 } from "./docs_schema.ts";
 
 /** The parts of an OpenAPI document that the page shows. */
-export interface Document {
+export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly description?: string };
   readonly paths?: object;
   readonly components?: { readonly schemas?: object };
 }
 
-interface Content {
+interface DocumentContent {
   readonly schema?: Schema;
   readonly example?: unknown;
 }
@@ -39,26 +39,26 @@ interface DocumentedOperation {
     readonly required?: boolean;
     schema?: Schema;
   }[];
-  readonly requestBody?: { readonly content?: Record<string, Content> };
+  readonly requestBody?: { readonly content?: Record<string, DocumentContent> };
   readonly responses?: Record<
     string,
-    { readonly description?: string; readonly content?: Record<string, Content> }
+    { readonly description?: string; readonly content?: Record<string, DocumentContent> }
   >;
 }
 
-interface Entry {
+interface OperationEntry {
   readonly path: string;
   readonly method: string;
   readonly anchor: string;
   readonly operation: DocumentedOperation;
 }
 
-export function renderDocumentation(document: Document, consolePath?: string): string {
+export function renderDocumentation(document: OpenApiDocument, consolePath?: string): string {
   const entries = entriesOf(document);
   // cast: made by our own generator
   const schemas = (document.components?.schemas ?? {}) as Schemas;
   const tags = [...new Set(entries.flatMap(({ operation }) => operation.tags ?? []))];
-  const inTag = (tag: string): Entry[] =>
+  const inTag = (tag: string): OperationEntry[] =>
     entries.filter(({ operation }) => operation.tags?.includes(tag));
   const navigation = tags.map((tag) =>
     `<h2>${escape(tag)}</h2><ul>${inTag(tag).map(renderLink).join("")}</ul>`
@@ -87,7 +87,7 @@ export function renderDocumentation(document: Document, consolePath?: string): s
 ${sections}</main></body></html>`;
 }
 
-function entriesOf({ paths }: Document): Entry[] {
+function entriesOf({ paths }: OpenApiDocument): OperationEntry[] {
   return Object.entries(paths ?? {}).flatMap(([path, methods]) =>
     // cast: made by our own generator
     Object.entries(methods as Record<string, DocumentedOperation>)
@@ -100,14 +100,14 @@ function entriesOf({ paths }: Document): Entry[] {
   );
 }
 
-function renderLink({ anchor, method, path, operation }: Entry): string {
+function renderLink({ anchor, method, path, operation }: OperationEntry): string {
   const words = `${method} ${path} ${operation.summary ?? ""}`.toLowerCase();
   return `<li data-words="${escape(words)}"><a href="#${anchor}">${
     escape(operation.summary ?? path)
   }</a></li>`;
 }
 
-function renderEntry(entry: Entry, schemas: Schemas): string {
+function renderEntry(entry: OperationEntry, schemas: Schemas): string {
   const { path, method, anchor, operation } = entry;
   const { summary = "", description = "", parameters = [], requestBody, responses = {} } =
     operation;
@@ -171,7 +171,7 @@ function renderCredential(operation: DocumentedOperation): string {
 /** A request says which fields it needs, a response which ones may be absent. */
 function renderFields(
   title: string,
-  fields: readonly Field[],
+  fields: readonly FieldRow[],
   side: "request" | "response",
 ): string {
   if (fields.length === 0) return "";
@@ -211,7 +211,7 @@ function renderErrors(responses: DocumentedOperation["responses"] = {}): string 
     }</tbody></table></div>`;
 }
 
-function renderSamples(anchor: string, samples: readonly Sample[]): string {
+function renderSamples(anchor: string, samples: readonly CodeSample[]): string {
   const id = (language: string): string => `${anchor}-${language.toLowerCase()}`;
   const tabs = samples.map(({ language }, index) =>
     `<button type="button" role="tab" data-language="${language}" aria-controls="${
@@ -230,7 +230,7 @@ function renderSamples(anchor: string, samples: readonly Sample[]): string {
 }
 
 /** Calls with a console's session are not sent from here: the page sends no cookies. */
-function renderForm({ path, method, operation }: Entry, example: unknown): string {
+function renderForm({ path, method, operation }: OperationEntry, example: unknown): string {
   const credential = credentialOf(operation);
   if (credential === "session") return "";
   const inputs = (operation.parameters ?? []).map(({ name, in: place, required = false }) =>
@@ -248,7 +248,9 @@ function renderForm({ path, method, operation }: Entry, example: unknown): strin
     '<pre><output aria-live="polite"></output></pre></form></details>';
 }
 
-function contentOf(content: Record<string, Content> | undefined): Content | undefined {
+function contentOf(
+  content: Record<string, DocumentContent> | undefined,
+): DocumentContent | undefined {
   return Object.values(content ?? {})[0];
 }
 

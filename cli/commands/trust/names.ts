@@ -12,7 +12,7 @@ import { agentFlag, withAgent } from "../../agent.ts";
 import { agentName } from "../../agent_record.ts";
 import type { Command, Context } from "../../command.ts";
 import { badInput, Failure } from "../../failure.ts";
-import type { Agent } from "../../hosting.ts";
+import type { CommandAgent } from "../../hosting.ts";
 import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
 import { changedWords, changeTrust, readTrust } from "../../trust.ts";
@@ -172,7 +172,7 @@ async function compare(context: Context, agentId: string): Promise<void> {
 }
 
 async function findAgent(
-  agent: Agent,
+  agent: CommandAgent,
   wanted: string,
 ): Promise<{ readonly member: ChannelMember; readonly number: string } | undefined> {
   for (const name of agent.channels) {

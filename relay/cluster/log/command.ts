@@ -28,7 +28,7 @@ export type LoggedEntry = Omit<NewEntry, "welcomeBytes"> & {
   readonly welcomeBytes?: readonly (readonly [AgentId, number])[];
 };
 
-export type Command =
+export type LogCommand =
   | { readonly op: "create"; readonly channel: NewChannel }
   | { readonly op: "append"; readonly channelId: ChannelId; readonly entry: LoggedEntry }
   | { readonly op: "snapshot"; readonly channelId: ChannelId; readonly snapshot: Snapshot }
@@ -85,7 +85,7 @@ export type Command =
 
 const fieldsOfMove = 3;
 
-export function encodeCommand(command: Command): Uint8Array {
+export function encodeCommand(command: LogCommand): Uint8Array {
   switch (command.op) {
     case "append":
       return encodeCbor(appendToCbor(command));
@@ -96,8 +96,8 @@ export function encodeCommand(command: Command): Uint8Array {
   }
 }
 
-type Append = Extract<Command, { readonly op: "append" }>;
-type Cursors = Extract<Command, { readonly op: "cursors" }>;
+type AppendCommand = Extract<LogCommand, { readonly op: "append" }>;
+type Cursors = Extract<LogCommand, { readonly op: "cursors" }>;
 
 /**
  * Nearly all commands are entries and cursors, and a list is read in a third of the time of a map.
@@ -120,7 +120,7 @@ function cursorsFromCbor(flat: readonly CborValue[], channelId: CborValue | unde
 }
 
 /** Fields that messages do not have are in one map. */
-function appendToCbor({ channelId, entry }: Append): CborValue[] {
+function appendToCbor({ channelId, entry }: AppendCommand): CborValue[] {
   const { kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, ...rest } = entry;
   const isPlain = Object.entries(rest).every(([, field]) =>
     Array.isArray(field) && field.length === 0
@@ -143,7 +143,7 @@ function appendToCbor({ channelId, entry }: Append): CborValue[] {
   ];
 }
 
-function appendFromCbor(fields: readonly CborValue[]): Append {
+function appendFromCbor(fields: readonly CborValue[]): AppendCommand {
   const [channelId, kind, epoch, sender, timeMs, bodyVersion, key, body, charge, room, by, rest] =
     fields;
   const [leaseId, fence, messages, payloadBytes] = listOf(charge);
@@ -165,14 +165,14 @@ function appendFromCbor(fields: readonly CborValue[]): Append {
     ...(rest instanceof Map && (fromCbor(rest) as object)), // cast: a map becomes an object
   };
   // cast: `appendToCbor` of this version made it
-  return { op: "append", channelId, entry } as unknown as Append;
+  return { op: "append", channelId, entry } as unknown as AppendCommand;
 }
 
 function listOf(value: CborValue | undefined): readonly CborValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-export function decodeCommand(bytes: Uint8Array): Command {
+export function decodeCommand(bytes: Uint8Array): LogCommand {
   const value = decodeCbor(bytes, maxBatchBytes);
   if (Array.isArray(value)) {
     const [first, second] = value;
@@ -184,7 +184,7 @@ export function decodeCommand(bytes: Uint8Array): Command {
   }
   // cast: relays of this version wrote it; an operation that is unknown is refused when it is
   // carried out
-  return command as Command;
+  return command as LogCommand;
 }
 
 /**

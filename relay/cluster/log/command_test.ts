@@ -8,7 +8,7 @@ import {
   sampleChannel,
   sampleChannelId,
 } from "../../engine/testing/sample.ts";
-import { type Command, decodeCommand, encodeCommand, type LoggedEntry } from "./command.ts";
+import { decodeCommand, encodeCommand, type LogCommand, type LoggedEntry } from "./command.ts";
 
 const charge = { leaseId: "relay/lease", fence: 7, messages: 2, payloadBytes: 100 };
 const room = { channelBytes: 1, accountBytes: 2 };
@@ -43,8 +43,8 @@ const entries: readonly LoggedEntry[] = [
 
 Deno.test("a command is read as it was written", () => {
   const channelId = sampleChannelId(1);
-  const commands: Command[] = [
-    ...entries.map((entry): Command => ({ op: "append", channelId, entry })),
+  const commands: LogCommand[] = [
+    ...entries.map((entry): LogCommand => ({ op: "append", channelId, entry })),
     { op: "create", channel: sampleChannel(1, { maxOpen: 5 }) },
     { op: "cursors", channelId, moves: [[sampleAgent(1), { consumed: 5, acknowledged: 4 }]] },
     {

@@ -8,7 +8,7 @@ import { after, waits, within } from "../../../server/mod.ts";
 import { EngineError } from "../../engine/mod.ts";
 import { encodeBatch, maxBatchBytes } from "./batch.ts";
 import { BatchPace } from "./batch_pace.ts";
-import type { Standing } from "./writers.ts";
+import type { BatchVerdict } from "./writers.ts";
 
 export interface LogWriterOptions {
   readonly writer: string;
@@ -31,22 +31,22 @@ export interface LogWriterOptions {
   readonly onFenced: () => void;
 }
 
-interface Waiting {
+interface QueuedCommand {
   readonly bytes: Uint8Array;
   readonly sinceMs: number;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** Takes the verdict when it comes after the command was given up. */
-  readonly late?: Late | undefined;
+  readonly late?: LateResultHandler | undefined;
 }
 
 /** A verdict that nobody waits for any more. */
-export type Late = (result: unknown) => void;
+export type LateResultHandler = (result: unknown) => void;
 
-interface Sent {
+interface SentBatch {
   readonly number: number;
   readonly bytes: Uint8Array;
-  readonly commands: readonly Waiting[];
+  readonly commands: readonly QueuedCommand[];
   readonly sinceMs: number;
   /** The log has it without its predecessor: it was read, and does not count. */
   wasVoid: boolean;
@@ -65,8 +65,8 @@ const lookMs = 500;
 
 export class LogWriter {
   readonly #options: LogWriterOptions;
-  #waiting: Waiting[] = [];
-  #sent: Sent[] = [];
+  #waiting: QueuedCommand[] = [];
+  #sent: SentBatch[] = [];
   #number = 0;
   #writtenMs = 0;
   /** The last verdict came then. */
@@ -145,7 +145,7 @@ export class LogWriter {
    * Resolves with what the command came to. Rejects with `unavailable` when nobody knows; the
    * command may still count afterwards, and `late` is told then.
    */
-  write(command: Uint8Array, late?: Late): Promise<unknown> {
+  write(command: Uint8Array, late?: LateResultHandler): Promise<unknown> {
     if (this.#closed) {
       return Promise.reject(new EngineError("closed", "The relay's engine is closed"));
     }
@@ -161,7 +161,7 @@ export class LogWriter {
   }
 
   /** The log has a batch of this writer. `results` are what its commands came to, if it counts. */
-  seen(number: number, standing: Standing, results: readonly Promise<unknown>[]): void {
+  seen(number: number, standing: BatchVerdict, results: readonly Promise<unknown>[]): void {
     if (standing === "fenced") return this.#options.onFenced();
     if (standing === "void") {
       for (const sent of this.#sent) {
@@ -236,7 +236,7 @@ export class LogWriter {
       this.#pace.waits(oldest.sinceMs);
   }
 
-  #send(commands: readonly Waiting[], encoded: readonly Uint8Array[], began?: number): void {
+  #send(commands: readonly QueuedCommand[], encoded: readonly Uint8Array[], began?: number): void {
     const { writer, relay, nowMs } = this.#options;
     const number = ++this.#number;
     const bytes = encodeBatch({ writer, relay, number, began, commands: encoded });
@@ -323,7 +323,7 @@ export class LogWriter {
   }
 }
 
-function giveUp({ reject }: Waiting): void {
+function giveUp({ reject }: QueuedCommand): void {
   reject(
     new EngineError(
       "unavailable",

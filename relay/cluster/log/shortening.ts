@@ -6,7 +6,7 @@
 import { describeFailure, type Log } from "../../../server/mod.ts";
 import type { LogCopies } from "./log_copies.ts";
 
-export interface ShorteningOptions {
+export interface LogCompactionOptions {
   readonly copies: Pick<LogCopies, "newest" | "save">;
   /** Entries between two copies. */
   readonly every: number;
@@ -23,14 +23,14 @@ export interface ShorteningOptions {
 
 const latestMs = 24 * 60 * 60 * 1000;
 
-export class Shortening {
-  readonly #options: ShorteningOptions;
+export class LogCompaction {
+  readonly #options: LogCompactionOptions;
   #last: number;
   #lastMs: number;
   #underWay = false;
 
   /** `last`: where the newest copy is, as far as is known. */
-  constructor(options: ShorteningOptions, last: number) {
+  constructor(options: LogCompactionOptions, last: number) {
     this.#options = options;
     this.#last = last;
     this.#lastMs = options.nowMs();

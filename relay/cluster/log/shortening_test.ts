@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { CopyHead } from "./log_copies.ts";
-import { Shortening } from "./shortening.ts";
+import { LogCompaction } from "./shortening.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -8,7 +8,7 @@ Deno.test("a log is shortened when it has grown by so much, and once a day when 
   const state = { position: 0, nowMs: 0 };
   const purged: number[] = [];
   let newest: CopyHead | undefined;
-  const shortening = new Shortening({
+  const shortening = new LogCompaction({
     copies: {
       newest: () => Promise.resolve(newest),
       save: (_, position) => {

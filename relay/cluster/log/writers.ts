@@ -9,7 +9,7 @@ import type { Batch } from "./batch.ts";
  * `counts`; `late`: a copy of one that counted; `void`: its predecessor is missing, and its writer
  * sends both again; `fenced`: its writer was given up, and must begin a new life.
  */
-export type Standing = "counts" | "late" | "void" | "fenced";
+export type BatchVerdict = "counts" | "late" | "void" | "fenced";
 
 export interface Writer {
   readonly relay: string;
@@ -18,7 +18,7 @@ export interface Writer {
   at: number;
 }
 
-export interface Endings {
+export interface WriterEndings {
   readonly relays: readonly (readonly [relay: string, position: number])[];
   readonly floor: number;
 }
@@ -35,14 +35,14 @@ export class Writers {
 
   constructor(
     known: Iterable<readonly [string, Writer]> = [],
-    endings: Endings = { relays: [], floor: 0 },
+    endings: WriterEndings = { relays: [], floor: 0 },
   ) {
     for (const [id, writer] of known) this.#writers.set(id, { ...writer });
     this.#endings = new Map(endings.relays);
     this.#floor = endings.floor;
   }
 
-  get endings(): Endings {
+  get endings(): WriterEndings {
     return { relays: [...this.#endings], floor: this.#floor };
   }
 
@@ -52,7 +52,7 @@ export class Writers {
       "writer" | "relay" | "number" | "began"
     >,
     position: number,
-  ): Standing {
+  ): BatchVerdict {
     const writer = this.#writers.get(id);
     if (writer === undefined) {
       if (number !== 1 || began < Math.max(this.#floor, this.#endings.get(relay) ?? 0)) {

@@ -2,7 +2,7 @@
 // elsewhere meanwhile.
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/random.ts";
-import type { Moment } from "../../core/cluster.ts";
+import type { LogMoment } from "../../core/cluster.ts";
 import { sampleAgent } from "../../engine/testing/sample.ts";
 import { beginSession } from "./session_beginning.ts";
 import { type LossyRelay, LossyRelays } from "../testing/lossy_relays.ts";
@@ -49,7 +49,10 @@ Deno.test("a session that got no answer, and lands when nobody waits for it, lea
     const end = (session: number): Promise<void> =>
       one.write({ op: "session_end", agentId, session }).then(() => {}, () => {});
     const came = stage.time.nowMs();
-    const moment = (): Moment => ({ position: one.replica.position, timeMs: stage.time.nowMs() });
+    const moment = (): LogMoment => ({
+      position: one.replica.position,
+      timeMs: stage.time.nowMs(),
+    });
     const beginning = beginSession({
       begin: (behind) => begin(one, behind),
       catchUp: () => Promise.resolve(),
@@ -70,7 +73,10 @@ Deno.test("a session that got no answer, and lands when nobody waits for it, lea
 
 Deno.test("a relay that stood still while an agent came leaves the session alone that the agent has elsewhere by then", async () => {
   await onTwo(async (stage, one, two) => {
-    const moment = (): Moment => ({ position: one.replica.position, timeMs: stage.time.nowMs() });
+    const moment = (): LogMoment => ({
+      position: one.replica.position,
+      timeMs: stage.time.nowMs(),
+    });
     // Relay 1 has sent its challenge. It is frozen before it reads the answer.
     const since = moment();
     one.isFrozen = true;

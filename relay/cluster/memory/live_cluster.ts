@@ -4,22 +4,22 @@
  */
 import type { AgentId, NoticeBody, NoticeName } from "../../../proto/mod.ts";
 import { after, describeError, every, type Log, waits } from "../../../server/mod.ts";
-import type { Cluster, ClusterListener, Moment } from "../../core/cluster.ts";
+import type { Cluster, ClusterListener, LogMoment } from "../../core/cluster.ts";
 import { unknownLoad } from "../../core/relay_load.ts";
 import type { KeyPackagePools } from "../../engine/engine.ts";
 import { checkCount, checkText } from "../../engine/input.ts";
 import { EngineError } from "../../engine/mod.ts";
-import type { Command } from "../log/command.ts";
-import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
-import { type Late, LogWriter } from "../log/log_writer.ts";
+import type { LogCommand } from "../log/command.ts";
+import { encodeLive, type EphemeralCommand, EphemeralState } from "./live_state.ts";
+import { type LateResultHandler, LogWriter } from "../log/log_writer.ts";
 import type { Nodes } from "../nodes/nodes.ts";
 import { untilAnswered } from "../nodes/patience.ts";
 import { beginSession } from "./session_beginning.ts";
-import type { Sessions } from "../replica/sessions.ts";
+import type { ReplicaSessions } from "../replica/sessions.ts";
 import { SharedLog } from "../log/shared_log.ts";
 import { askForState, serveState } from "./state_exchange.ts";
 
-export interface LiveClusterOptions {
+export interface EphemeralClusterOptions {
   readonly nodes: Nodes;
   readonly prefix: string;
   readonly relay: string;
@@ -43,10 +43,10 @@ const defaultKeptBytes = 256 * 1024 * 1024;
 const markMs = 5_000;
 const retryMs = 500;
 
-export class LiveCluster {
+export class EphemeralCluster {
   readonly keyPackages: KeyPackagePools;
-  readonly #options: LiveClusterOptions;
-  readonly #state: LiveState;
+  readonly #options: EphemeralClusterOptions;
+  readonly #state: EphemeralState;
   readonly #shared: SharedLog;
   #writer: LogWriter;
   #stopServing: () => void = () => {};
@@ -59,12 +59,12 @@ export class LiveCluster {
   #queuedMark: Promise<void> | undefined;
   #runningMark: Promise<unknown> | undefined;
 
-  constructor(options: LiveClusterOptions) {
+  constructor(options: EphemeralClusterOptions) {
     this.#options = options;
     const { nodes, prefix, replicas, log, liveBytes = defaultKeptBytes, onBehind } = options;
     const fault = (error: unknown): void =>
       log("error", "fault", { where: "cluster", error: describeError(error) });
-    this.#state = new LiveState({
+    this.#state = new EphemeralState({
       seen: (batch, standing, results) => {
         if (batch.writer === this.#state.writer) this.#writer.seen(batch.number, standing, results);
       },
@@ -245,8 +245,8 @@ export class LiveCluster {
 
   /** The port for the core. */
   cluster({ sessions, write, waitingMs, position, hasRoomElsewhere, others }: {
-    readonly sessions: Sessions;
-    readonly write: (command: Command, late?: Late) => Promise<unknown>;
+    readonly sessions: ReplicaSessions;
+    readonly write: (command: LogCommand, late?: LateResultHandler) => Promise<unknown>;
     readonly waitingMs: () => number;
     /** The last entry of the log that this relay has read. */
     readonly position: () => number;
@@ -256,8 +256,8 @@ export class LiveCluster {
     const { nowMs, log } = this.#options;
     const report = (error: unknown): void =>
       log("warn", "cluster_not_told", { error: describeError(error) });
-    const moment = (): Moment => ({ position: position(), timeMs: nowMs() });
-    const send = (command: LiveCommand): void => void this.#write(command).catch(report);
+    const moment = (): LogMoment => ({ position: position(), timeMs: nowMs() });
+    const send = (command: EphemeralCommand): void => void this.#write(command).catch(report);
     const catchUp = (): Promise<void> =>
       this.#queuedMark ??= (async () => {
         await this.#runningMark?.catch(() => {});
@@ -273,9 +273,9 @@ export class LiveCluster {
       beginSession: (agentId, wish = { since: moment(), isWanted: () => true }) =>
         beginSession({
           begin: (behind, late) => {
-            const command: Command = { op: "session", agentId, nowMs: nowMs(), behind };
+            const command: LogCommand = { op: "session", agentId, nowMs: nowMs(), behind };
             // cast: both are of its verdict
-            return write(command, late as Late) as Promise<number | undefined>;
+            return write(command, late as LateResultHandler) as Promise<number | undefined>;
           },
           catchUp: () => this.#write({ op: "mark" }),
           end: (session) => endSession(agentId, session),
@@ -316,12 +316,12 @@ export class LiveCluster {
     }
   }
 
-  #write(command: LiveCommand): Promise<unknown> {
+  #write(command: EphemeralCommand): Promise<unknown> {
     return this.#writer.write(encodeLive(command));
   }
 
   #createPools(): KeyPackagePools {
-    const pools = (): LiveState["pools"] => this.#state.pools;
+    const pools = (): EphemeralState["pools"] => this.#state.pools;
     return {
       count: (agentId, nowMs) => Promise.resolve(pools().count(agentId, nowMs)),
       ownerOf: (agentId) => Promise.resolve(pools().ownerOf(agentId)),

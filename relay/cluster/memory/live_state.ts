@@ -16,9 +16,9 @@ import type { SharedJoin } from "../../core/cluster.ts";
 import { type Batch, decodeBatch, maxBatchBytes } from "../log/batch.ts";
 import { fromCbor, opOf, toCbor } from "../log/command.ts";
 import type { StateParts } from "./state_exchange.ts";
-import { type Endings, type Standing, Writers } from "../log/writers.ts";
+import { type BatchVerdict, type WriterEndings, Writers } from "../log/writers.ts";
 
-export type LiveCommand =
+export type EphemeralCommand =
   | { readonly op: "upload"; readonly agentId: AgentId; readonly upload: PoolUpload }
   | { readonly op: "claim"; readonly agentId: AgentId; readonly claim: PoolClaim }
   | { readonly op: "expire"; readonly nowMs: number }
@@ -43,8 +43,8 @@ export type LiveCommand =
   }
   | { readonly op: "mark" };
 
-export interface LiveListener {
-  seen(batch: Batch, standing: Standing, results: readonly Promise<unknown>[]): void;
+export interface EphemeralListener {
+  seen(batch: Batch, standing: BatchVerdict, results: readonly Promise<unknown>[]): void;
   reset(isOwn: boolean): void;
   join(request: SharedJoin, isOwn: boolean): void;
   joinEnd(requestId: JoinRequestId): void;
@@ -53,19 +53,19 @@ export interface LiveListener {
   fault(error: unknown): void;
 }
 
-export function encodeLive(command: LiveCommand): Uint8Array {
+export function encodeLive(command: EphemeralCommand): Uint8Array {
   return encodeCbor(toCbor(command));
 }
 
-export class LiveState {
+export class EphemeralState {
   #pools = new KeyPackageMemory();
   #writers = new Writers();
   readonly joins = new Map<JoinRequestId, SharedJoin>();
-  readonly #listener: LiveListener;
+  readonly #listener: EphemeralListener;
   #writer = crypto.randomUUID();
   position = 0;
 
-  constructor(listener: LiveListener) {
+  constructor(listener: EphemeralListener) {
     this.#listener = listener;
   }
 
@@ -116,7 +116,7 @@ export class LiveState {
     const isOwn = writer === this.#writer;
     const result = new Promise((resolve) => {
       // cast: relays of this version wrote it
-      const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand;
+      const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as EphemeralCommand;
       if (command.op === "reset") this.#writers.keepOnly(writer, this.position);
       resolve(this.#execute(command, isOwn));
     });
@@ -126,7 +126,7 @@ export class LiveState {
     return result;
   }
 
-  #execute(command: LiveCommand, isOwn: boolean): unknown {
+  #execute(command: EphemeralCommand, isOwn: boolean): unknown {
     switch (command.op) {
       case "upload":
         return this.#pools.put(command.agentId, command.upload);
@@ -179,7 +179,7 @@ export class LiveState {
       const { position, writers = [], endings, join, pool } = read(part) as {
         position?: number;
         writers?: [string, string, number, number][];
-        endings?: Endings;
+        endings?: WriterEndings;
         join?: SharedJoin;
         pool?: StoredPool;
       };

@@ -4,7 +4,7 @@ import { limits } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
 import { sampleAccount, sampleAgent } from "../../engine/testing/sample.ts";
 import { encodeBatch, maxBatchBytes } from "../log/batch.ts";
-import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
+import { encodeLive, type EphemeralCommand, EphemeralState } from "./live_state.ts";
 
 const nowMs = 1_000;
 const room = {
@@ -14,7 +14,7 @@ const room = {
   bytesInAll: 1 << 20,
 };
 
-function upload(first: number, count: number): LiveCommand {
+function upload(first: number, count: number): EphemeralCommand {
   const keyPackages = Array.from({ length: count }, (_, index) => {
     const bytes = new Uint8Array(100).fill(first + index);
     return { bytes, reference: bytes.slice(0, 32), notAfterMs: 10_000 };
@@ -26,9 +26,9 @@ function upload(first: number, count: number): LiveCommand {
   };
 }
 
-function createState(): LiveState {
+function createState(): EphemeralState {
   const ignore = (): void => {};
-  return new LiveState({
+  return new EphemeralState({
     seen: ignore,
     reset: ignore,
     join: ignore,
@@ -41,7 +41,11 @@ function createState(): LiveState {
   });
 }
 
-function batch(writer: string, number: number, ...commands: readonly LiveCommand[]): Uint8Array {
+function batch(
+  writer: string,
+  number: number,
+  ...commands: readonly EphemeralCommand[]
+): Uint8Array {
   return encodeBatch({
     writer,
     relay: `relay of ${writer}`,

@@ -2,7 +2,7 @@
  * How a session begins where relays share a log: in the log, and behind everything that the relays'
  * memory had before.
  */
-import type { Moment, SessionWish } from "../../core/cluster.ts";
+import type { LogMoment, SessionWish } from "../../core/cluster.ts";
 import { EngineError } from "../../engine/mod.ts";
 
 export interface SessionBeginning extends SessionWish {
@@ -18,7 +18,7 @@ export interface SessionBeginning extends SessionWish {
   /** Everything before is known when it resolves. */
   readonly catchUp: () => Promise<unknown>;
   readonly end: (session: number) => Promise<void>;
-  readonly moment: () => Moment;
+  readonly moment: () => LogMoment;
 }
 
 /** Agents give up a relay that does not let them in after 8 s, and go to another one. */

@@ -1,12 +1,12 @@
 // A session that began without its agent does not stay open in the log.
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Moment } from "../../core/cluster.ts";
+import type { LogMoment } from "../../core/cluster.ts";
 import { settle } from "../../core/testing/simulated_time.ts";
 import { beginSession } from "./session_beginning.ts";
 
 const fail = (): Promise<never> => Promise.reject(new Error("no answer"));
 const start = { position: 3, timeMs: 0 };
-const wanted = { since: start, isWanted: (): boolean => true, moment: (): Moment => start };
+const wanted = { since: start, isWanted: (): boolean => true, moment: (): LogMoment => start };
 
 Deno.test("a session whose relay did not catch up ends, also when it begins only afterwards", async () => {
   const { promise: begun, resolve } = Promise.withResolvers<number>();

@@ -35,9 +35,9 @@ const brokenAnswers = 3;
  * `silence`: somebody listens and has much else to do, or is frozen. `broken`: an answer stopped in
  * the middle.
  */
-type Failed = "nobody" | "silence" | "broken";
+type ExchangeFailure = "nobody" | "silence" | "broken";
 
-export interface Asking extends StateExchange {
+export interface StateRequest extends StateExchange {
   /** For tests: how long the next part of an answer may take. */
   readonly partMs?: number;
 }
@@ -48,7 +48,7 @@ export interface Asking extends StateExchange {
  */
 export async function askForState(
   connection: NatsConnection,
-  asking: Asking,
+  asking: StateRequest,
 ): Promise<readonly Uint8Array[] | undefined> {
   let deadlineMs = performance.now() + waits.stateAll.ms;
   for (let broken = 0;;) {
@@ -65,10 +65,10 @@ export async function askForState(
 
 async function askOnce(
   connection: NatsConnection,
-  { prefix, relay, partMs = waits.statePart.ms }: Asking,
-): Promise<readonly Uint8Array[] | Failed> {
+  { prefix, relay, partMs = waits.statePart.ms }: StateRequest,
+): Promise<readonly Uint8Array[] | ExchangeFailure> {
   const inbox = createInbox();
-  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | Failed>();
+  const { promise, resolve } = Promise.withResolvers<readonly Uint8Array[] | ExchangeFailure>();
   const parts: Uint8Array[] = [];
   let chosen: string | undefined;
   let cancel = after(waits.stateOffer.ms, () => resolve("silence"));
@@ -103,13 +103,16 @@ export interface StateParts extends Iterable<Uint8Array> {
   readonly length: number;
 }
 
-export interface Serving extends StateExchange {
+export interface StateProvider extends StateExchange {
   readonly dump: () => StateParts;
   readonly report: (error: unknown) => void;
 }
 
 /** Serves the state to other relays that ask for it; returns a function to stop. */
-export function serveState(nodes: Nodes, { prefix, relay, dump, report }: Serving): () => void {
+export function serveState(
+  nodes: Nodes,
+  { prefix, relay, dump, report }: StateProvider,
+): () => void {
   return nodes.subscribe(`${prefix}.state`, (message) => {
     if (message.string() === relay || !message.reply) return;
     // An exception here would end the reading of the whole connection.
@@ -120,11 +123,14 @@ export function serveState(nodes: Nodes, { prefix, relay, dump, report }: Servin
   });
 }
 
-interface Answer extends Pick<Serving, "relay" | "dump"> {
+interface StateAnswer extends Pick<StateProvider, "relay" | "dump"> {
   readonly reply: string;
 }
 
-async function answer(connection: NatsConnection, { reply, relay, dump }: Answer): Promise<void> {
+async function answer(
+  connection: NatsConnection,
+  { reply, relay, dump }: StateAnswer,
+): Promise<void> {
   const head = (count: number): MsgHdrs => {
     const fields = headers();
     fields.set("Relay", relay);

@@ -39,19 +39,19 @@ const pingsUnanswered = 2;
 const reconnectPauseMs = 250;
 
 /** NATS' client with its two faces for streams. */
-interface Client {
+interface NatsClient {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
 }
 
-interface Probed {
+interface ProbedStream {
   /** Of the stream. */
   readonly name: string;
   readonly subject: string;
 }
 
-interface Held {
+interface HeldSubscription {
   readonly subject: string;
   readonly take: (message: Msg) => void;
   subscription: Subscription;
@@ -110,13 +110,13 @@ export async function openNodes(options: NodesOptions): Promise<Nodes> {
  */
 export class Nodes {
   readonly #options: NodesOptions;
-  #client: Client;
-  readonly #held = new Set<Held>();
+  #client: NatsClient;
+  readonly #held = new Set<HeldSubscription>();
   /** Clients that are being opened. */
   readonly #opening = new Set<Promise<unknown>>();
   #isClosed = false;
 
-  constructor(options: NodesOptions, client: Client) {
+  constructor(options: NodesOptions, client: NatsClient) {
     this.#options = options;
     this.#client = client;
   }
@@ -135,7 +135,11 @@ export class Nodes {
 
   /** On this client and on those after it. Returns a function to stop. */
   subscribe(subject: string, take: (message: Msg) => void): () => void {
-    const held: Held = { subject, take, subscription: subscribe(this.#client, subject, take) };
+    const held: HeldSubscription = {
+      subject,
+      take,
+      subscription: subscribe(this.#client, subject, take),
+    };
     this.#held.add(held);
     return () => {
       this.#held.delete(held);
@@ -163,7 +167,7 @@ export class Nodes {
    * when that fails: then a new process could do no more than this one. The entry must be one that
    * may come twice.
    */
-  async probe({ name, subject }: Probed, entry: Uint8Array): Promise<void> {
+  async probe({ name, subject }: ProbedStream, entry: Uint8Array): Promise<void> {
     const client = await doing("its nodes cannot be reached", () => {
       return this.#open({ ...this.#options, name: `${this.#options.name} probe` });
     });
@@ -195,7 +199,7 @@ export class Nodes {
     await within(waits.nodeConnection.ms, opened.then(() => {}));
   }
 
-  async #open(options: NodesOptions, last?: string): Promise<Client> {
+  async #open(options: NodesOptions, last?: string): Promise<NatsClient> {
     const opening = connect(options, last);
     this.#opening.add(opening);
     try {
@@ -208,7 +212,7 @@ export class Nodes {
 
 /** An exception of `take` costs the connection, which is then made anew. */
 function subscribe(
-  { connection }: Client,
+  { connection }: NatsClient,
   subject: string,
   take: (message: Msg) => void,
 ): Subscription {
@@ -220,7 +224,7 @@ function subscribe(
 }
 
 /** `last`: of the node that is tried after all others. */
-async function connect(options: NodesOptions, last?: string): Promise<Client> {
+async function connect(options: NodesOptions, last?: string): Promise<NatsClient> {
   const { urls, credentials, ca, isTls, name } = options;
   const isLast = (url: string): boolean => last !== undefined && url.endsWith(`//${last}`);
   const connection = await connectToNodes({

@@ -13,7 +13,7 @@ import {
   sampleLease,
 } from "../../engine/testing/sample.ts";
 import { openReplicaStore } from "../../engine/mod.ts";
-import type { Command } from "../log/command.ts";
+import type { LogCommand } from "../log/command.ts";
 import { Replica } from "./replica.ts";
 import { type LossyRelay, LossyRelays } from "../testing/lossy_relays.ts";
 
@@ -53,8 +53,8 @@ function running({ relays }: LossyRelays): LossyRelay[] {
 
 function append(
   key: string,
-  changes: Partial<Extract<Command, { op: "append" }>["entry"]> = {},
-): Command {
+  changes: Partial<Extract<LogCommand, { op: "append" }>["entry"]> = {},
+): LogCommand {
   const { welcomeBytes: _, ...entry } = message(key);
   return { op: "append", channelId, entry: { ...entry, ...changes } };
 }

@@ -9,13 +9,13 @@ import type { AgentId, ChannelId } from "../../../proto/mod.ts";
 import type { Cursor, Engine, NewEntry } from "../../engine/engine.ts";
 import { EngineError, type ReplicaStore } from "../../engine/mod.ts";
 import { type Batch, decodeBatch } from "../log/batch.ts";
-import { type Command, decodeCommand, type LoggedEntry, opOf } from "../log/command.ts";
+import { decodeCommand, type LogCommand, type LoggedEntry, opOf } from "../log/command.ts";
 import { ReplicaState } from "./replica_state.ts";
-import type { Standing } from "../log/writers.ts";
+import type { BatchVerdict } from "../log/writers.ts";
 
 export interface ReplicaListener {
   /** The log has a batch, and the copy will have carried it out when the results resolve. */
-  seen(batch: Batch, standing: Standing, results: readonly Promise<unknown>[]): void;
+  seen(batch: Batch, standing: BatchVerdict, results: readonly Promise<unknown>[]): void;
   /**
    * An agent's session is the one that began at this position, at this relay; none when it ended.
    */
@@ -35,7 +35,7 @@ export interface SessionPlace {
   readonly writer: string;
 }
 
-interface Read {
+interface PositionedBytes {
   readonly position: number;
   readonly bytes: Uint8Array;
 }
@@ -53,7 +53,7 @@ export class Replica {
   readonly state: ReplicaState;
   readonly #listener: ReplicaListener;
   readonly #store: ReplicaStore;
-  #queue: Read[] = [];
+  #queue: PositionedBytes[] = [];
   /** Of the queue, how many were carried out: a long array is slow to shift. */
   #taken = 0;
   #waiting: { readonly position: number; readonly resolve: () => void }[] = [];
@@ -132,7 +132,7 @@ export class Replica {
     this.#wake();
   }
 
-  #next(): Read | undefined {
+  #next(): PositionedBytes | undefined {
     const next = this.#queue[this.#taken];
     if (next === undefined) {
       this.#queue = [];
@@ -165,7 +165,7 @@ export class Replica {
     this.#running = undefined;
   }
 
-  async #carryOutOrFail(next: Read): Promise<void> {
+  async #carryOutOrFail(next: PositionedBytes): Promise<void> {
     try {
       await this.#carryOut(next);
     } catch (cause) {
@@ -175,7 +175,7 @@ export class Replica {
     }
   }
 
-  async #carryOut({ position, bytes }: Read): Promise<void> {
+  async #carryOut({ position, bytes }: PositionedBytes): Promise<void> {
     const batch = decodeBatch(bytes);
     const standing = this.state.writers.take(batch, position);
     const results: Promise<unknown>[] = [];
@@ -199,7 +199,7 @@ export class Replica {
   }
 
   #execute(
-    command: Command,
+    command: LogCommand,
     { batch, position }: { readonly batch: Batch; readonly position: number },
   ): Promise<unknown> {
     const { engine, commits, trimming } = this.#store;
@@ -275,27 +275,27 @@ export class Replica {
     });
   }
 
-  #moveCursors({ channelId, moves }: Extract<Command, { op: "cursors" }>): Promise<void> {
+  #moveCursors({ channelId, moves }: Extract<LogCommand, { op: "cursors" }>): Promise<void> {
     return this.engine.moveCursors(channelId, moves).then(() => {
       for (const [agentId, cursor] of moves) this.#listener.cursor(channelId, agentId, cursor);
     });
   }
 
-  async #trim({ channelId, through }: Extract<Command, { op: "trim" }>): Promise<string> {
+  async #trim({ channelId, through }: Extract<LogCommand, { op: "trim" }>): Promise<string> {
     const { commits, trimming } = this.#store;
     const slice = await commits.write(() => trimming.trimSlice(channelId, through));
     if (slice === "done") this.#listener.trimmed(channelId, through);
     return slice;
   }
 
-  #dropCursor({ channelId, agentId }: Extract<Command, { op: "drop_cursor" }>): Promise<void> {
+  #dropCursor({ channelId, agentId }: Extract<LogCommand, { op: "drop_cursor" }>): Promise<void> {
     return this.engine.dropCursor(channelId, agentId).then(() =>
       this.#listener.cursor(channelId, agentId, undefined)
     );
   }
 
   #changeSessions(
-    command: Extract<Command, { op: "session" | "session_end" | "give_up" }>,
+    command: Extract<LogCommand, { op: "session" | "session_end" | "give_up" }>,
     { writer, relay }: Batch,
     position: number,
   ): Promise<unknown> {
@@ -372,6 +372,6 @@ function summaryOf(result: unknown): string {
   return [kind, sequence, epoch, revision, consumed].join();
 }
 
-function takesSlices({ op }: Command): boolean {
+function takesSlices({ op }: LogCommand): boolean {
   return op === "forget" || op === "expire_records";
 }

@@ -4,12 +4,12 @@
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../../../proto/mod.ts";
 import type { ReplicaStore } from "../../engine/mod.ts";
-import { Sessions } from "./sessions.ts";
+import { ReplicaSessions } from "./sessions.ts";
 import { type Writer, Writers } from "../log/writers.ts";
 
 type Commits = ReplicaStore["commits"];
-type Database = ReplicaStore["database"];
-type Run = { run(...values: (string | number | null | Uint8Array)[]): number };
+type ReplicaDatabase = ReplicaStore["database"];
+type PreparedWrite = { run(...values: (string | number | null | Uint8Array)[]): number };
 
 const digestBytes = 32;
 /** A digest is kept, and told, at every position that this divides. */
@@ -18,21 +18,21 @@ const keptDigests = 64;
 
 export class ReplicaState {
   readonly writers: Writers;
-  readonly sessions: Sessions;
+  readonly sessions: ReplicaSessions;
   position = 0;
   digest: Uint8Array = new Uint8Array(digestBytes);
   readonly #digests = new Map<number, Uint8Array>();
   readonly #commits: Commits;
-  readonly #save: Run;
+  readonly #save: PreparedWrite;
   #isSaving = false;
 
-  constructor(database: Database, commits: Commits) {
+  constructor(database: ReplicaDatabase, commits: Commits) {
     this.#commits = commits;
     database.prepare(
       "CREATE TABLE IF NOT EXISTS replica (id INTEGER PRIMARY KEY, state BLOB NOT NULL) STRICT",
     ).run();
     this.#save = database.prepare("INSERT OR REPLACE INTO replica (id, state) VALUES (1, ?)");
-    this.sessions = new Sessions(database);
+    this.sessions = new ReplicaSessions(database);
     const stored = database.prepare<{ state: Uint8Array }>("SELECT state FROM replica WHERE id = 1")
       .get();
     this.writers = stored === undefined ? new Writers() : this.#restore(stored.state);

@@ -19,7 +19,7 @@ import {
   sampleLease,
 } from "../../engine/testing/sample.ts";
 import { encodeBatch } from "../log/batch.ts";
-import { type Command, encodeCommand } from "../log/command.ts";
+import { encodeCommand, type LogCommand } from "../log/command.ts";
 import { Replica } from "./replica.ts";
 
 const runs = inCampaign ? 200 : 2;
@@ -29,8 +29,8 @@ const leases = ["lease-1", "lease-2"];
 /** Less than a run wants, so that some are spent. */
 const granted = 12;
 
-type Appending = Extract<Command, { op: "append" }>;
-type Chosen = Appending | Extract<Command, { op: "stop_lease" }>;
+type Appending = Extract<LogCommand, { op: "append" }>;
+type Chosen = Appending | Extract<LogCommand, { op: "stop_lease" }>;
 
 /**
  * Entries that are repeated, of another epoch, or paid from a lease that may be spent or stopped.
@@ -70,8 +70,8 @@ async function carryOut(engine: Engine, command: Chosen): Promise<unknown> {
 }
 
 /** Batches of random sizes, all taken before the first is carried out. */
-function takeAll(replica: Replica, commands: readonly Command[], random: Random): void {
-  const batch = (number: number, some: readonly Command[]): Uint8Array =>
+function takeAll(replica: Replica, commands: readonly LogCommand[], random: Random): void {
+  const batch = (number: number, some: readonly LogCommand[]): Uint8Array =>
     encodeBatch({ writer: "w", relay: "relay-1", number, commands: some.map(encodeCommand) });
   replica.take(1, batch(1, []));
   for (let [at, number] = [0, 2]; at < commands.length; number++) {
@@ -117,7 +117,7 @@ Deno.test("a copy whose disk has no room for the next entry says so, once, to th
     { length: 16 },
     (_, i) => withoutWelcomes(message(`key ${i}`, { body })),
   );
-  const appends = entries.map((entry): Command => ({ op: "append", channelId, entry }));
+  const appends = entries.map((entry): LogCommand => ({ op: "append", channelId, entry }));
   takeAll(replica, [{ op: "create", channel: sampleChannel(1) }, ...appends], createRandom(1));
   // Nobody waits for the copy: an error without an owner would end the process.
   await failed;
@@ -148,13 +148,13 @@ Deno.test("random commands come to the same verdicts in a copy of the log as in 
         },
       });
       const held = leases.map((leaseId) => sampleLease({ leaseId, granted }));
-      const prepared: Command[] = [
-        ...channels.map((number): Command => ({ op: "create", channel: sampleChannel(number) })),
-        ...held.map((lease): Command => ({ op: "lease", lease })),
+      const prepared: LogCommand[] = [
+        ...channels.map((number): LogCommand => ({ op: "create", channel: sampleChannel(number) })),
+        ...held.map((lease): LogCommand => ({ op: "lease", lease })),
       ];
       for (const number of channels) await alone.createChannel(sampleChannel(number));
       for (const lease of held) await alone.leases.open(lease);
-      const [chosen, expected]: [Command[], unknown[]] = [[], []];
+      const [chosen, expected]: [LogCommand[], unknown[]] = [[], []];
       for (let i = 0; i < commandsPerRun; i++) {
         const command = await randomCommand(random, alone);
         chosen.push(command);

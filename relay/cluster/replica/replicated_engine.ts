@@ -5,7 +5,7 @@
  */
 import type { AccountId, AgentId, ChannelId, GapReason } from "../../../proto/mod.ts";
 import type {
-  Appended,
+  AppendedEntry,
   AppendOutcome,
   ChannelPage,
   ChannelRecord,
@@ -31,8 +31,8 @@ import type {
   Records,
   Snapshot,
   StorageSize,
-  Waiting,
   WaitingQuery,
+  WelcomeBacklog,
 } from "../../engine/engine.ts";
 import {
   checkBytes,
@@ -44,14 +44,14 @@ import {
   checkText,
   engineLimits,
 } from "../../engine/input.ts";
-import type { Command } from "../log/command.ts";
+import type { LogCommand } from "../log/command.ts";
 
 export interface ReplicatedEngineParts {
   /** This relay's copy. */
   readonly copy: Engine;
   readonly relay: string;
   /** Resolves with what the command came to. */
-  readonly write: (command: Command) => Promise<unknown>;
+  readonly write: (command: LogCommand) => Promise<unknown>;
   readonly keyPackages: KeyPackagePools;
   /** Whether this relay does what only one has to do. */
   readonly isCaretaker: () => boolean;
@@ -75,7 +75,7 @@ export class ReplicatedEngine implements Engine {
   }
 
   /** Verdicts come in the order of the commands. */
-  readonly #write = <Result>(command: Command): Promise<Result> => {
+  readonly #write = <Result>(command: LogCommand): Promise<Result> => {
     // cast: what the copy's own method of this command answers
     const writing = this.#parts.write(command) as Promise<Result>;
     this.#latest = writing;
@@ -99,7 +99,7 @@ export class ReplicatedEngine implements Engine {
     return this.#parts.copy.listJoining(query);
   }
 
-  joining(query: WaitingQuery): Promise<Waiting> {
+  joining(query: WaitingQuery): Promise<WelcomeBacklog> {
     return this.#parts.copy.joining(query);
   }
 
@@ -132,7 +132,7 @@ export class ReplicatedEngine implements Engine {
     return this.#parts.copy.read(channelId, from);
   }
 
-  async findKey(channelId: ChannelId, key: string): Promise<Appended | undefined> {
+  async findKey(channelId: ChannelId, key: string): Promise<AppendedEntry | undefined> {
     await this.#latest.catch(() => {});
     return await this.#parts.copy.findKey(channelId, key);
   }
@@ -221,7 +221,7 @@ export class ReplicatedEngine implements Engine {
   }
 
   /** Each command does a part that takes a few milliseconds, so that others come between. */
-  async #inSlices(command: Command): Promise<void> {
+  async #inSlices(command: LogCommand): Promise<void> {
     while (await this.#write<string>(command) === "full");
   }
 
@@ -230,11 +230,11 @@ export class ReplicatedEngine implements Engine {
   }
 }
 
-export type Write = <Result>(command: Command) => Promise<Result>;
+export type CommandWriter = <Result>(command: LogCommand) => Promise<Result>;
 
 function createRecords(
   { copy: { records: copy }, isCaretaker }: ReplicatedEngineParts,
-  write: Write,
+  write: CommandWriter,
 ): Records {
   return {
     get: (key) => copy.get(key),
@@ -255,7 +255,7 @@ function createRecords(
 }
 
 /** Leases of all relays are in one book; each relay sees its own. */
-export function createLeaseBook(copy: LeaseBook, relay: string, write: Write): LeaseBook {
+export function createLeaseBook(copy: LeaseBook, relay: string, write: CommandWriter): LeaseBook {
   const prefix = ownLease(relay, "");
   const strip = (lease: LeaseState): LeaseState => ({
     ...lease,

@@ -6,7 +6,7 @@
 import { type AgentId, parseAgentId } from "../../../proto/mod.ts";
 import type { ReplicaStore } from "../../engine/mod.ts";
 
-interface Place {
+interface SessionRecord {
   readonly session: number;
   readonly relay: string;
   readonly writer: string;
@@ -16,7 +16,7 @@ interface Place {
   readonly movedMs: number | undefined;
 }
 
-interface Row {
+interface SessionPlaceRow {
   agent: string;
   session: number;
   relay: string;
@@ -26,7 +26,7 @@ interface Row {
   moved_ms: number | null;
 }
 
-interface Beginning {
+interface SessionStart {
   readonly writer: string;
   readonly relay: string;
   readonly position: number;
@@ -35,13 +35,13 @@ interface Beginning {
   readonly behind: number;
 }
 
-type Run = { run(...values: (string | number | null | Uint8Array)[]): number };
+type SessionWrite = { run(...values: (string | number | null | Uint8Array)[]): number };
 
-export class Sessions {
-  readonly #places = new Map<AgentId, Place>();
+export class ReplicaSessions {
+  readonly #places = new Map<AgentId, SessionRecord>();
   #changed = new Set<AgentId>();
-  readonly #put: Run;
-  readonly #delete: Run;
+  readonly #put: SessionWrite;
+  readonly #delete: SessionWrite;
 
   constructor(database: ReplicaStore["database"]) {
     database.prepare(`
@@ -51,7 +51,7 @@ export class Sessions {
       ) STRICT, WITHOUT ROWID`).run();
     this.#put = database.prepare("INSERT OR REPLACE INTO session VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#delete = database.prepare("DELETE FROM session WHERE agent = ?");
-    for (const row of database.prepare<Row>("SELECT * FROM session").all()) {
+    for (const row of database.prepare<SessionPlaceRow>("SELECT * FROM session").all()) {
       const { agent, session, relay, writer, time_ms: timeMs, is_open, moved_ms } = row;
       this.#places.set(parseAgentId(agent), {
         session,
@@ -71,7 +71,7 @@ export class Sessions {
    */
   begin(
     agentId: AgentId,
-    { writer, relay, position, timeMs, behind }: Beginning,
+    { writer, relay, position, timeMs, behind }: SessionStart,
   ): number | undefined {
     const place = this.#places.get(agentId);
     const unread = (behind + 1) * sessionsPerPosition;
@@ -138,16 +138,16 @@ export class Sessions {
     }
   }
 
-  takeChanged(): readonly [AgentId, Place | undefined][] {
+  takeChanged(): readonly [AgentId, SessionRecord | undefined][] {
     const changed = [...this.#changed].map((
       agentId,
-    ): [AgentId, Place | undefined] => [agentId, this.#places.get(agentId)]);
+    ): [AgentId, SessionRecord | undefined] => [agentId, this.#places.get(agentId)]);
     this.#changed = new Set();
     return changed;
   }
 
   /** Inside a group. */
-  write(changed: readonly [AgentId, Place | undefined][]): void {
+  write(changed: readonly [AgentId, SessionRecord | undefined][]): void {
     for (const [agentId, place] of changed) {
       if (place === undefined) this.#delete.run(agentId);
       else {this.#put.run(
@@ -162,7 +162,7 @@ export class Sessions {
     }
   }
 
-  #set(agentId: AgentId, place: Place): void {
+  #set(agentId: AgentId, place: SessionRecord): void {
     this.#places.set(agentId, place);
     this.#changed.add(agentId);
   }

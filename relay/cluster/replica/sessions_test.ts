@@ -3,7 +3,7 @@
 import { assertEquals } from "@std/assert";
 import { openReplicaStore } from "../../engine/mod.ts";
 import { sampleAgent } from "../../engine/testing/sample.ts";
-import { Sessions } from "./sessions.ts";
+import { ReplicaSessions } from "./sessions.ts";
 
 const agentId = sampleAgent(1);
 const at = (relay: string): { writer: string; relay: string; timeMs: number } => ({
@@ -12,9 +12,9 @@ const at = (relay: string): { writer: string; relay: string; timeMs: number } =>
   timeMs: 1,
 });
 
-async function withSessions(run: (sessions: Sessions) => void): Promise<void> {
+async function withSessions(run: (sessions: ReplicaSessions) => void): Promise<void> {
   const { database, engine } = await openReplicaStore({ path: ":memory:" });
-  run(new Sessions(database));
+  run(new ReplicaSessions(database));
   await engine.close();
 }
 
@@ -50,7 +50,7 @@ Deno.test("sessions of one relay begin in the order in which they were asked for
 
 Deno.test("that an agent was moved is known at its next relays, also when its next session was faster", async () => {
   const { database, engine } = await openReplicaStore({ path: ":memory:" });
-  const sessions = new Sessions(database);
+  const sessions = new ReplicaSessions(database);
   sessions.moved(agentId, 5);
   assertEquals(sessions.movedMs(agentId), undefined);
   const first = sessions.begin(agentId, { ...at("a"), position: 20, behind: 15 }) ?? 0;
@@ -60,6 +60,6 @@ Deno.test("that an agent was moved is known at its next relays, also when its ne
   sessions.begin(agentId, { ...at("c"), position: 22, behind: 21 });
   assertEquals([sessions.movedMs(agentId), sessions.placeOf(agentId)?.relay], [7, "c"]);
   sessions.write(sessions.takeChanged());
-  assertEquals(new Sessions(database).movedMs(agentId), 7);
+  assertEquals(new ReplicaSessions(database).movedMs(agentId), 7);
   await engine.close();
 });

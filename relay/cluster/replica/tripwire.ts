@@ -5,7 +5,7 @@
  */
 import { encodeBase64url } from "../../../proto/mod.ts";
 
-export interface TripwireOptions {
+export interface DivergenceCheckOptions {
   readonly relay: string;
   readonly digestAt: (position: number) => Uint8Array | undefined;
   readonly onDiffers: (position: number, others: readonly string[]) => void;
@@ -14,15 +14,15 @@ export interface TripwireOptions {
 /** Positions whose digests are compared. */
 const keptPositions = 32;
 
-export class Tripwire {
-  readonly #options: TripwireOptions;
+export class DivergenceCheck {
+  readonly #options: DivergenceCheckOptions;
   readonly #told = new Map<number, Map<string, string>>();
   #last = 0;
   differences = 0;
   /** Digests of others that were this relay's own. */
   agreed = 0;
 
-  constructor(options: TripwireOptions) {
+  constructor(options: DivergenceCheckOptions) {
     this.#options = options;
   }
 

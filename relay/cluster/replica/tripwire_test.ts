@@ -11,7 +11,7 @@ import { encodeCommand } from "../log/command.ts";
 import { digestEvery } from "./replica_state.ts";
 import { freshPrefix, openTestCluster } from "../testing/open_test_cluster.ts";
 import { sharedUrls as urls } from "../testing/shared_nats.ts";
-import { Tripwire } from "./tripwire.ts";
+import { DivergenceCheck } from "./tripwire.ts";
 
 const [ours, others] = [new Uint8Array([1]), new Uint8Array([2])];
 
@@ -19,7 +19,7 @@ function votes(
   ...told: [relay: string, digest: Uint8Array][]
 ): { stopped: number[]; differences: number } {
   const stopped: number[] = [];
-  const tripwire = new Tripwire({
+  const tripwire = new DivergenceCheck({
     relay: "me",
     digestAt: (position) => position === 128 ? ours : undefined,
     onDiffers: (position) => stopped.push(position),
@@ -37,7 +37,7 @@ Deno.test("a relay whose copy differs stops, unless most agree with it", () => {
 
 Deno.test("a position that is not remembered is not judged", () => {
   const stopped: number[] = [];
-  const tripwire = new Tripwire({
+  const tripwire = new DivergenceCheck({
     relay: "me",
     digestAt: () => undefined,
     onDiffers: (at) => stopped.push(at),

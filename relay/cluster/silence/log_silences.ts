@@ -7,7 +7,7 @@ import type { Log } from "../../../server/mod.ts";
 import { type Nodes, ProbeError } from "../nodes/nodes.ts";
 import { logNames } from "../log/shared_log.ts";
 import type { SilenceLimits } from "./silence.ts";
-import { type LastResort, type Reading, SilenceWatch } from "./silence_watch.ts";
+import { type LastResort, type SilenceReading, SilenceWatch } from "./silence_watch.ts";
 
 export interface LogSilencesOptions extends Omit<LastResort, "probe"> {
   readonly nodes: Pick<Nodes, "renew" | "probe">;
@@ -57,7 +57,7 @@ export class LogSilences {
   }
 
   /** To be called about every second. */
-  look({ disk, memory }: { readonly disk: Reading; readonly memory: Reading }): void {
+  look({ disk, memory }: { readonly disk: SilenceReading; readonly memory: SilenceReading }): void {
     this.#disk.look(disk);
     // When both are silent, the client or its node is deaf, and is left once and not twice.
     const waitingMs = this.#disk.isSilent ? 0 : memory.waitingMs;

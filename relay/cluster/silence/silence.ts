@@ -51,7 +51,7 @@ export const silenceLimits: SilenceLimits = {
  * `kept`: no new one was asked for in this silence. `tried`: one was, and the next is due after the
  * pause.
  */
-type Client =
+type ClientRenewal =
   | { readonly is: "kept" }
   | { readonly is: "opening"; readonly pauseMs: number }
   | { readonly is: "tried"; readonly atMs: number; readonly pauseMs: number };
@@ -74,7 +74,7 @@ export interface Silence {
   readonly lookedMs: number;
   /** The nodes answer, and refuse what is written. */
   readonly isRefused: boolean;
-  readonly client: Client;
+  readonly client: ClientRenewal;
   readonly probe: Probe;
 }
 
@@ -160,13 +160,13 @@ function look(
   return { state: { ...seen, client, probe }, effects: [...opened, ...away, ...asked] };
 }
 
-type Next<Part> = readonly [Part, readonly SilenceEffect[]];
+type SilenceTransition<Part> = readonly [Part, readonly SilenceEffect[]];
 
 /** One at a time: one that is under way is waited for, also when the log has spoken meanwhile. */
 function nextClient(
   { silentMs, lookedMs, isRefused, client }: Silence,
   limits: SilenceLimits,
-): Next<Client> {
+): SilenceTransition<ClientRenewal> {
   if (client.is === "opening") return [client, []];
   if (silentMs < limits.clientMs) return [{ is: "kept" }, []];
   if (isRefused) return [client, []];
@@ -179,7 +179,7 @@ function nextClient(
   ]];
 }
 
-function nextProbe(state: Silence, limits: SilenceLimits): Next<Probe> {
+function nextProbe(state: Silence, limits: SilenceLimits): SilenceTransition<Probe> {
   const { probe, lookedMs, silentMs } = state;
   if (probe.is === "asking") return [probe, []];
   if (!mayEnd(state, limits.endMs)) return [{ is: "none" }, []];

@@ -38,7 +38,7 @@ export interface LastResort {
   readonly end: (why: string) => void;
 }
 
-export interface Reading {
+export interface SilenceReading {
   /** How long the oldest write has waited. */
   readonly waitingMs: number;
   /** The words with which the nodes refuse it. */
@@ -72,7 +72,7 @@ export class SilenceWatch {
   }
 
   /** To be called about every second. Waits for nothing. */
-  look({ waitingMs, refusal }: Reading): void {
+  look({ waitingMs, refusal }: SilenceReading): void {
     if (!this.isSilent) this.#told = "";
     if (refusal !== undefined) this.#tell("log_refused", { reason: refusal });
     this.#take({

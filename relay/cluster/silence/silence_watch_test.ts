@@ -2,7 +2,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProbeError } from "../nodes/nodes.ts";
 import { LogSilences } from "./log_silences.ts";
-import type { Reading } from "./silence_watch.ts";
+import type { SilenceReading } from "./silence_watch.ts";
 
 /**
  * The nodes, as a relay with two logs sees them, and a clock that stands still between two looks.
@@ -54,7 +54,7 @@ class Stage {
   }
 }
 
-type Read = (second: number) => Reading;
+type Read = (second: number) => SilenceReading;
 const well: Read = () => ({ waitingMs: 0, refusal: undefined });
 const silent: Read = (second) => ({ waitingMs: second * 1_000, refusal: undefined });
 const refused: Read = (second) => ({

@@ -6,7 +6,7 @@ import type { Random } from "../../../tests/support/random.ts";
 import { SimulatedTime } from "../../core/testing/simulated_time.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { EngineError, openReplicaStore, type ReplicaStore } from "../../engine/mod.ts";
-import { type Command, encodeCommand } from "../log/command.ts";
+import { encodeCommand, type LogCommand } from "../log/command.ts";
 import { LogWriter } from "../log/log_writer.ts";
 import { Replica } from "../replica/replica.ts";
 
@@ -131,7 +131,7 @@ export class LossyRelay {
     await this.write({ op: "give_up", relay: this.id });
   }
 
-  write(command: Command): Promise<unknown> {
+  write(command: LogCommand): Promise<unknown> {
     return this.#writer.write(encodeCommand(command));
   }
 

@@ -12,12 +12,12 @@ import type {
 } from "../../../proto/mod.ts";
 import type { ChannelRecord, Cursor, Engine, Entry } from "../../engine/engine.ts";
 import type { ConfirmationBudget } from "../limits/confirmation_budget.ts";
-import { Confirmations, type Statement } from "./confirmations.ts";
+import { Confirmations, type ConfirmationStatement } from "./confirmations.ts";
 import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./deliverable_item.ts";
 import { FanOut, type FanOutHost } from "./fan_out.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
-import type { Tail, TailBudget } from "../limits/tail_budget.ts";
+import type { CachedEntries, DeliveryCacheBudget } from "../limits/tail_budget.ts";
 
 /**
  * Items kept in memory for members that are nearly up to date. A reader that is a thousand messages
@@ -30,17 +30,17 @@ const pageBytes = 256 * 1024;
 export interface ChannelHost {
   readonly engine: Engine;
   readonly nowMs: () => number;
-  readonly tails: TailBudget;
+  readonly tails: DeliveryCacheBudget;
   /** For channels without readers. */
-  readonly unreadTails: TailBudget;
+  readonly unreadTails: DeliveryCacheBudget;
   readonly confirmations: ConfirmationBudget;
   /** How readers hear of messages. */
   readonly fanOut: FanOutHost;
   /** An entry became part of the channel. Unless it is a message, its readers have been told. */
-  appended(channel: Channel, entry: Entry): void;
+  appended(channel: LoadedChannel, entry: Entry): void;
 }
 
-export class Channel implements SubscribedChannel, Tail {
+export class LoadedChannel implements SubscribedChannel, CachedEntries {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   readonly account: AccountId;
@@ -98,8 +98,8 @@ export class Channel implements SubscribedChannel, Tail {
    * Reads the log since the last snapshot. Entries that come meanwhile are held back and applied
    * after it.
    */
-  static async load(record: ChannelRecord, host: ChannelHost): Promise<Channel> {
-    const channel = new Channel(record, host);
+  static async load(record: ChannelRecord, host: ChannelHost): Promise<LoadedChannel> {
+    const channel = new LoadedChannel(record, host);
     const arrived: Entry[] = [];
     let loaded = false;
     channel.#stopWatching = host.engine.watch(channel.channelId, (entry) => {
@@ -273,7 +273,7 @@ export class Channel implements SubscribedChannel, Tail {
   }
 
   /** A member's word about an epoch of the log. */
-  confirm(agentId: AgentId, statement: Statement): void {
+  confirm(agentId: AgentId, statement: ConfirmationStatement): void {
     this.#confirmations.take(agentId, statement);
   }
 

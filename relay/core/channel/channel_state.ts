@@ -22,7 +22,7 @@ import {
 } from "./entry_body.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
-export interface Membership {
+export interface MemberState {
   /** The commit that added it; 0 for the creator. It reads what follows. */
   readonly joinedSequence: number;
   /**
@@ -33,17 +33,17 @@ export interface Membership {
   /**
    * Has left or lapsed: nothing is delivered any more, a commit of another member will remove it.
    */
-  readonly leaving?: Leaving;
+  readonly leaving?: MemberLeave;
   /**
    * The newest message or commit of its own, trimmed or not: by it an agent notices that its memory
    * is an older one.
    */
-  readonly sent?: Sent;
+  readonly sent?: LastSent;
 }
 
-export type Sent = NonNullable<ReplyBody<"Subscribe">["sent"]>;
+export type LastSent = NonNullable<ReplyBody<"Subscribe">["sent"]>;
 
-export interface Leaving {
+export interface MemberLeave {
   readonly reason: "left" | "lapsed";
   readonly sequence: number;
   readonly timeMs: number;
@@ -70,7 +70,7 @@ export class ChannelState {
   absent: ReadonlySet<AgentId> = new Set();
   /** The last entry that is part of this. */
   sequence = 0;
-  readonly members = new Map<AgentId, Membership>();
+  readonly members = new Map<AgentId, MemberState>();
   readonly former = new Map<AgentId, FormerMember>();
   owners: ReadonlySet<AgentId> = new Set();
   /**
@@ -132,7 +132,7 @@ export class ChannelState {
         const member = this.members.get(entry.sender);
         if (member === undefined) return;
         const { sequence, timeMs } = entry;
-        const leaving: Leaving = {
+        const leaving: MemberLeave = {
           reason: entry.kind === "leave" ? "left" : "lapsed",
           sequence,
           timeMs,
@@ -152,7 +152,7 @@ export class ChannelState {
     this.#applySent(entry, { commitHash: sha256(commit) });
     this.epoch++;
     this.epochState = nextState;
-    const before = new Map<AgentId, Membership>();
+    const before = new Map<AgentId, MemberState>();
     for (const agentId of added) {
       const member = this.absent.has(agentId) ? this.members.get(agentId) : undefined;
       if (member !== undefined) before.set(agentId, member);
@@ -196,7 +196,7 @@ export class ChannelState {
   #applySent(
     { sender, sequence, epoch }: Entry,
     { counter = 0, keyNumber = 0, commitHash }: Partial<
-      Pick<Sent, "counter" | "keyNumber" | "commitHash">
+      Pick<LastSent, "counter" | "keyNumber" | "commitHash">
     >,
   ): void {
     const member = this.members.get(sender);
@@ -330,18 +330,18 @@ export class ChannelState {
   }
 }
 
-function sentOf(entry: Entry): Pick<Sent, "counter" | "keyNumber"> {
+function sentOf(entry: Entry): Pick<LastSent, "counter" | "keyNumber"> {
   const { authenticatedData } = readPrivateMessageHeader(decodeMessageBody(entry).ciphertext);
   const { counter, count, keyNumber } = decodeMessageAad(authenticatedData);
   return { counter: counter + count - 1, keyNumber };
 }
 
 /** Nothing of a member that has sent no message in the newest entry's epoch. */
-function keyNumberOf(keyNumber: number): Pick<Sent, "keyNumber"> {
+function keyNumberOf(keyNumber: number): Pick<LastSent, "keyNumber"> {
   return keyNumber === 0 ? {} : { keyNumber };
 }
 
-function decodeSent(value: CborValue): Sent {
+function decodeSent(value: CborValue): LastSent {
   const [sequence, epoch, counter, hash, keyNumber] = list(value);
   return {
     sequence: int(sequence),
@@ -352,7 +352,7 @@ function decodeSent(value: CborValue): Sent {
   };
 }
 
-function decodeLeaving(value: CborValue): Leaving {
+function decodeLeaving(value: CborValue): MemberLeave {
   const [reason, sequence, timeMs] = list(value);
   return {
     reason: reason === "left" ? "left" : "lapsed",

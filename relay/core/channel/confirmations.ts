@@ -13,7 +13,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 
-export type Statement = Omit<RequestBody<"Confirm">, "channelId">;
+export type ConfirmationStatement = Omit<RequestBody<"Confirm">, "channelId">;
 
 /** How far a reader has been told. */
 export interface RiderPlace {
@@ -28,7 +28,7 @@ export interface ConfirmationsHost {
   readonly hold: (bytes: number) => void;
 }
 
-interface Page {
+interface ConfirmationPage {
   readonly epoch: number;
   readonly state: Uint8Array;
   readonly confirmations: { readonly agentId: AgentId; readonly signature: Uint8Array }[];
@@ -40,9 +40,9 @@ interface Page {
   notice: Uint8Array;
 }
 
-interface Newest {
+interface NewestConfirmation {
   readonly epoch: number;
-  readonly page: Page;
+  readonly page: ConfirmationPage;
   readonly atMs: number;
 }
 
@@ -65,14 +65,14 @@ const leastPageBytes = 150;
 export class Confirmations {
   readonly #channelId: ChannelId;
   readonly #host: ConfirmationsHost;
-  readonly #newest = new Map<AgentId, Newest>();
+  readonly #newest = new Map<AgentId, NewestConfirmation>();
   /** By number, ascending. */
-  #closed: Page[] = [];
-  readonly #open: Page[] = [];
+  #closed: ConfirmationPage[] = [];
+  readonly #open: ConfirmationPage[] = [];
   #lastNumber = 0;
   #bytes = 0;
   /** Statements that came too soon, until they may be taken; the newest of each member. */
-  readonly #early = new Map<AgentId, Statement>();
+  readonly #early = new Map<AgentId, ConfirmationStatement>();
   /** When the first of these may be taken. */
   #dueMs = Infinity;
   /**
@@ -100,7 +100,7 @@ export class Confirmations {
    * Takes a member's statement. It replaces the earlier one. A statement without news is ignored;
    * one that comes too soon waits.
    */
-  take(agentId: AgentId, said: Statement): void {
+  take(agentId: AgentId, said: ConfirmationStatement): void {
     const { epoch, state, signature } = said;
     const nowMs = this.#host.nowMs();
     const known = this.#newest.get(agentId);
@@ -154,7 +154,7 @@ export class Confirmations {
   }
 
   /** The member may say nothing for long after it: it does not know that it was too soon. */
-  #wait(agentId: AgentId, said: Statement, dueMs: number): void {
+  #wait(agentId: AgentId, said: ConfirmationStatement, dueMs: number): void {
     const isFirst = !this.#early.has(agentId);
     this.#early.set(agentId, said);
     this.#dueMs = Math.min(this.#dueMs, dueMs);
@@ -207,12 +207,12 @@ export class Confirmations {
     };
   }
 
-  #pageOf(epoch: number, state: Uint8Array, nowMs: number): Page {
+  #pageOf(epoch: number, state: Uint8Array, nowMs: number): ConfirmationPage {
     const known = this.#open.find((page) => page.epoch === epoch && equalBytes(page.state, state));
     if (known !== undefined) return known;
     const [oldest] = this.#open;
     if (oldest !== undefined && this.#open.length >= openPages) this.#close(oldest);
-    const page: Page = {
+    const page: ConfirmationPage = {
       epoch,
       state,
       confirmations: [],
@@ -226,7 +226,7 @@ export class Confirmations {
   }
 
   /** From here on readers are told, and nothing is added. */
-  #close(page: Page): void {
+  #close(page: ConfirmationPage): void {
     this.#open.splice(this.#open.indexOf(page), 1);
     if (page.live === 0) return;
     const { epoch, state, confirmations } = page;
@@ -242,7 +242,7 @@ export class Confirmations {
   }
 
   /** A member's word in this page is not its newest any more. */
-  #leave(agentId: AgentId, page: Page): void {
+  #leave(agentId: AgentId, page: ConfirmationPage): void {
     page.live--;
     if (page.number === 0) {
       page.confirmations.splice(
@@ -272,7 +272,7 @@ export class Confirmations {
 }
 
 /** The place of the first page behind a number. */
-function firstAfter(pages: readonly Page[], number: number): number {
+function firstAfter(pages: readonly ConfirmationPage[], number: number): number {
   let [low, high] = [0, pages.length];
   while (low < high) {
     const middle = (low + high) >> 1;

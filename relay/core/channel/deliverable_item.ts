@@ -139,9 +139,9 @@ function readWelcomes(item: LogItem): ReadonlyMap<AgentId, CarriedWelcome> {
   return found;
 }
 
-type Place = { channelId: ChannelId; sequence: number; epoch: number; timeMs: number };
+type ItemPlace = { channelId: ChannelId; sequence: number; epoch: number; timeMs: number };
 
-function placeOf(channelId: ChannelId, { sequence, epoch, timeMs }: Entry): Place {
+function placeOf(channelId: ChannelId, { sequence, epoch, timeMs }: Entry): ItemPlace {
   return { channelId, sequence, epoch, timeMs };
 }
 

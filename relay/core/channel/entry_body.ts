@@ -24,22 +24,22 @@ import { EngineError } from "../../engine/errors.ts";
 export type EntryBody = Pick<EntryHead, "body" | "bodyVersion">;
 type StoredBody = Pick<EntryHead, "kind" | "body" | "bodyVersion">;
 /** The item at `i` reads version `i + 1`. */
-type Readers<T> = readonly ((body: Uint8Array) => T)[];
+type BodyReaders<T> = readonly ((body: Uint8Array) => T)[];
 
-interface MessageBody {
+interface StoredMessage {
   readonly messageId: MessageId;
   readonly ciphertext: Uint8Array;
 }
 
-type Commit = RequestBody<"SendCommit">;
+type StoredCommit = RequestBody<"SendCommit">;
 
 export type LeaveBody = Pick<RequestBody<"LeaveChannel">, "leafHash" | "signature">;
 
-const messages: Readers<MessageBody> = [splitMessage];
-const commits: Readers<Commit> = [readCommit];
-const foundings: Readers<RequestBody<"FoundGeneration">> = [readFounding];
-const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
-const leaves: Readers<LeaveBody> = [splitLeave];
+const messages: BodyReaders<StoredMessage> = [splitMessage];
+const commits: BodyReaders<StoredCommit> = [readCommit];
+const foundings: BodyReaders<RequestBody<"FoundGeneration">> = [readFounding];
+const welcomes: BodyReaders<RequestBody<"SendWelcome">> = [readWelcome];
+const leaves: BodyReaders<LeaveBody> = [splitLeave];
 
 const messageIdBytes = 16;
 const leafHashBytes = 32;
@@ -56,15 +56,15 @@ export function encodeMessageBody(messageId: MessageId, ciphertext: Uint8Array):
   };
 }
 
-export function decodeMessageBody(entry: StoredBody): MessageBody {
+export function decodeMessageBody(entry: StoredBody): StoredMessage {
   return readWith(messages, entry);
 }
 
-export function encodeCommitBody(commit: Commit): EntryBody {
+export function encodeCommitBody(commit: StoredCommit): EntryBody {
   return { bodyVersion: commits.length, body: encodeRequest(storedId, "SendCommit", commit) };
 }
 
-export function decodeCommitBody(entry: StoredBody): Commit {
+export function decodeCommitBody(entry: StoredBody): StoredCommit {
   return readWith(commits, entry);
 }
 
@@ -95,7 +95,7 @@ export function decodeLeaveBody(entry: StoredBody): LeaveBody {
   return readWith(leaves, entry);
 }
 
-function readWith<T>(readers: Readers<T>, { kind, bodyVersion, body }: StoredBody): T {
+function readWith<T>(readers: BodyReaders<T>, { kind, bodyVersion, body }: StoredBody): T {
   const read = readers[bodyVersion - 1];
   if (read === undefined) {
     const text =
@@ -106,7 +106,7 @@ function readWith<T>(readers: Readers<T>, { kind, bodyVersion, body }: StoredBod
   return read(body);
 }
 
-function splitMessage(body: Uint8Array): MessageBody {
+function splitMessage(body: Uint8Array): StoredMessage {
   return {
     messageId: binaryIdFromBytes(body.subarray(0, messageIdBytes)),
     ciphertext: body.subarray(messageIdBytes),
@@ -117,7 +117,7 @@ function splitLeave(body: Uint8Array): LeaveBody {
   return { leafHash: body.subarray(0, leafHashBytes), signature: body.subarray(leafHashBytes) };
 }
 
-function readCommit(bytes: Uint8Array): Commit {
+function readCommit(bytes: Uint8Array): StoredCommit {
   const envelope = decodeClientEnvelope(bytes);
   if (envelope.operation !== "SendCommit") {
     throw new TypeError("A commit's entry holds another request");

@@ -5,7 +5,7 @@
  * wakes its readers less often, and each takes more at once.
  */
 import type { AccountId } from "../../../proto/mod.ts";
-import type { Cost, FairTurns } from "../limits/fair_turns.ts";
+import type { FairTurns, WorkCost } from "../limits/fair_turns.ts";
 import type { Subscription } from "./subscription.ts";
 
 export interface FanOutHost {
@@ -16,20 +16,20 @@ export interface FanOutHost {
 
 /** About a third of a millisecond. */
 export const readersAtOnce = 32;
-const readerCost: Cost = 10;
+const readerCost: WorkCost = 10;
 
-type Readers = ReadonlyMap<unknown, Pick<Subscription, "wake">>;
+type ChannelReaders = ReadonlyMap<unknown, Pick<Subscription, "wake">>;
 
 export class FanOut {
   readonly #host: FanOutHost;
   readonly #account: AccountId;
-  readonly #readers: Readers;
+  readonly #readers: ChannelReaders;
   /** Readers of this round that have not been told yet. */
   #round: Iterator<Pick<Subscription, "wake">> | undefined;
   /** Something came after the round had begun. */
   #again = false;
 
-  constructor(host: FanOutHost, account: AccountId, readers: Readers) {
+  constructor(host: FanOutHost, account: AccountId, readers: ChannelReaders) {
     this.#host = host;
     this.#account = account;
     this.#readers = readers;

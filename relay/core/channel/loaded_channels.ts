@@ -5,16 +5,16 @@
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { CoreConfig } from "../config.ts";
 import { ConfirmationBudget } from "../limits/confirmation_budget.ts";
-import { TailBudget } from "../limits/tail_budget.ts";
-import { Channel, type ChannelHost } from "./channel.ts";
+import { DeliveryCacheBudget } from "../limits/tail_budget.ts";
+import { type ChannelHost, LoadedChannel } from "./channel.ts";
 
 /** Not dropped before this long after its last use: its user may be waiting for the engine. */
 const restMs = 60_000;
 
 export class LoadedChannels {
   readonly #host: ChannelHost;
-  readonly #loaded = new Map<ChannelId, Channel>();
-  readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
+  readonly #loaded = new Map<ChannelId, LoadedChannel>();
+  readonly #loading = new Map<ChannelId, Promise<LoadedChannel | undefined>>();
 
   constructor(
     config: CoreConfig,
@@ -22,8 +22,8 @@ export class LoadedChannels {
   ) {
     this.#host = {
       ...parts,
-      tails: new TailBudget(config.tailBytesInAll),
-      unreadTails: new TailBudget(config.unreadTailBytesInAll),
+      tails: new DeliveryCacheBudget(config.tailBytesInAll),
+      unreadTails: new DeliveryCacheBudget(config.unreadTailBytesInAll),
       confirmations: new ConfirmationBudget(),
     };
   }
@@ -32,7 +32,7 @@ export class LoadedChannels {
     return this.#loaded.size;
   }
 
-  [Symbol.iterator](): IterableIterator<Channel> {
+  [Symbol.iterator](): IterableIterator<LoadedChannel> {
     return this.#loaded.values();
   }
 
@@ -41,12 +41,12 @@ export class LoadedChannels {
   }
 
   /** Undefined when it is not in memory. */
-  loaded(channelId: ChannelId): Channel | undefined {
+  loaded(channelId: ChannelId): LoadedChannel | undefined {
     return this.#loaded.get(channelId);
   }
 
   /** Returns undefined when there is no such channel. */
-  open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
+  open(channelId: ChannelId): LoadedChannel | Promise<LoadedChannel | undefined> {
     const channel = this.#loaded.get(channelId);
     if (channel === undefined) return this.#loading.get(channelId) ?? this.#load(channelId);
     channel.lastUsedMs = this.#host.nowMs();
@@ -54,7 +54,7 @@ export class LoadedChannels {
   }
 
   /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
-  idle(keep: number): Channel[] {
+  idle(keep: number): LoadedChannel[] {
     const idle = [...this].filter((channel) => this.isIdle(channel));
     return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(
       0,
@@ -62,7 +62,7 @@ export class LoadedChannels {
     );
   }
 
-  isIdle({ subscriptions, lastUsedMs }: Channel): boolean {
+  isIdle({ subscriptions, lastUsedMs }: LoadedChannel): boolean {
     return subscriptions.size === 0 && lastUsedMs < this.#host.nowMs() - restMs;
   }
 
@@ -78,21 +78,21 @@ export class LoadedChannels {
     return true;
   }
 
-  drop(channel: Channel): void {
+  drop(channel: LoadedChannel): void {
     channel.unload();
     this.#loaded.delete(channel.channelId);
   }
 
-  #load(channelId: ChannelId): Promise<Channel | undefined> {
+  #load(channelId: ChannelId): Promise<LoadedChannel | undefined> {
     const loading = this.#read(channelId).finally(() => this.#loading.delete(channelId));
     this.#loading.set(channelId, loading);
     return loading;
   }
 
-  async #read(channelId: ChannelId): Promise<Channel | undefined> {
+  async #read(channelId: ChannelId): Promise<LoadedChannel | undefined> {
     const record = await this.#host.engine.findChannel(channelId);
     if (record === undefined) return undefined;
-    const channel = await Channel.load(record, this.#host);
+    const channel = await LoadedChannel.load(record, this.#host);
     this.#loaded.set(channelId, channel);
     return channel;
   }

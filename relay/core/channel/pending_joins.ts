@@ -15,7 +15,7 @@ import type { CoreConfig } from "../config.ts";
 import { type JoinOutcome, JoinPlaces } from "../limits/join_places.ts";
 import type { PlaceDeps } from "../limits/place_deps.ts";
 
-interface Pending {
+interface PendingApplication {
   readonly requestId: JoinRequestId;
   readonly channelId: ChannelId;
   /** The applicant. */
@@ -26,14 +26,14 @@ interface Pending {
   readonly expiresAtMs: number;
 }
 
-export interface JoinRequest extends Pending {
+export interface JoinRequest extends PendingApplication {
   readonly kind: "join";
   readonly inviteId: InviteId;
   readonly inviter: AgentId;
   readonly mac: Uint8Array;
 }
 
-export interface RejoinRequest extends Pending {
+export interface RejoinRequest extends PendingApplication {
   readonly kind: "rejoin";
   readonly signature: Uint8Array;
   readonly leafHash: Uint8Array;
@@ -54,7 +54,7 @@ export function mayAnswer({ agentId, answerer }: RejoinRequest, member: AgentId)
 
 export type PendingJoin = JoinRequest | RejoinRequest;
 
-export type Added =
+export type PendingJoinVerdict =
   | { readonly kind: "in"; readonly displaced: readonly PendingJoin[] }
   | { readonly kind: "refused"; readonly retryAfterMs: number };
 
@@ -91,7 +91,7 @@ export class PendingJoins {
    * In place of `instead`, which stays when there is no place. Those that are displaced have ended;
    * it is for the caller to tell their agents. `cancel` stops the timer that ends the request.
    */
-  add(request: PendingJoin, cancel: () => void, instead?: PendingJoin): Added {
+  add(request: PendingJoin, cancel: () => void, instead?: PendingJoin): PendingJoinVerdict {
     const placed = this.#places.enter(request, instead?.requestId);
     if (placed.kind === "refused") return placed;
     if (instead !== undefined) this.remove(instead.requestId);

@@ -6,7 +6,7 @@
 import { type CborValue, decodeCbor, encodeCbor } from "../../../proto/mod.ts";
 import { EngineError } from "../../engine/errors.ts";
 
-type Fields = readonly CborValue[];
+type ListFields = readonly CborValue[];
 
 export interface ListFormat {
   readonly what: string;
@@ -14,10 +14,10 @@ export interface ListFormat {
    * The item at `i` turns fields of version `i + 1` into those of the next. A change of a list is
    * one more.
    */
-  readonly steps: readonly ((fields: Fields) => Fields)[];
+  readonly steps: readonly ((fields: ListFields) => ListFields)[];
 }
 
-export function encodeList({ steps }: ListFormat, fields: Fields): Uint8Array {
+export function encodeList({ steps }: ListFormat, fields: ListFields): Uint8Array {
   return encodeCbor([1 + steps.length, ...fields]);
 }
 
@@ -25,7 +25,7 @@ export function encodeList({ steps }: ListFormat, fields: Fields): Uint8Array {
  * The fields as the newest version has them. Throws for a damaged list, and `unsupported_version`
  * for one that is newer.
  */
-export function decodeList({ what, steps }: ListFormat, bytes: Uint8Array): Fields {
+export function decodeList({ what, steps }: ListFormat, bytes: Uint8Array): ListFields {
   const value = decodeCbor(bytes);
   if (!Array.isArray(value)) throw new TypeError(`A ${what} is damaged: expected a list`);
   const [version, ...fields] = value;
@@ -36,5 +36,5 @@ export function decodeList({ what, steps }: ListFormat, bytes: Uint8Array): Fiel
       "Start the relay that wrote it, or a newer one";
     throw new EngineError("unsupported_version", text);
   }
-  return steps.slice(version - 1).reduce<Fields>((older, step) => step(older), fields);
+  return steps.slice(version - 1).reduce<ListFields>((older, step) => step(older), fields);
 }

@@ -15,7 +15,7 @@ const maxAccounts = 100_000;
 /** Until an allowance is named. */
 const unknownRate: Rate = { burst: 0, perSecond: 0 };
 
-interface Taken {
+interface TakenAllowance {
   readonly count: Bucket;
   readonly bytes: Bucket;
   /** Of its record; 0 without one. */
@@ -23,7 +23,7 @@ interface Taken {
 }
 
 export class Allowances {
-  readonly #accounts = new RecentMap<string, Taken>();
+  readonly #accounts = new RecentMap<string, TakenAllowance>();
   /** Those that differ from their records. */
   readonly #changed = new Set<string>();
   readonly #records: Records | undefined;
@@ -77,13 +77,13 @@ export class Allowances {
     this.#changed.add(account);
   }
 
-  #of(account: string): Taken {
+  #of(account: string): TakenAllowance {
     const taken = this.#accounts.get(account) ?? createTaken();
     this.#enter(account, taken);
     return taken;
   }
 
-  #enter(account: string, taken: Taken): void {
+  #enter(account: string, taken: TakenAllowance): void {
     this.#accounts.set(account, taken);
     if (this.#accounts.size <= maxAccounts) return;
     // The one that was unused for longest begins anew, or with its record.
@@ -126,7 +126,7 @@ function daily(amount: number): Rate {
   return { burst: amount, perSecond: amount / daySeconds };
 }
 
-function createTaken({ count = 0, bytes = 0, atMs = 0, revision = 0 } = {}): Taken {
+function createTaken({ count = 0, bytes = 0, atMs = 0, revision = 0 } = {}): TakenAllowance {
   return {
     count: new Bucket(unknownRate, count, atMs),
     bytes: new Bucket(unknownRate, bytes, atMs),
@@ -138,14 +138,14 @@ function keyOf(account: string): string {
   return `allowance/${account}`;
 }
 
-function encode({ count, bytes }: Taken, nowMs: number): Uint8Array {
+function encode({ count, bytes }: TakenAllowance, nowMs: number): Uint8Array {
   return new Uint8Array(Float64Array.of(count.spent(nowMs), bytes.spent(nowMs), nowMs).buffer);
 }
 
 /** Nothing was taken as far as a record says that cannot be read. */
 function decode(
   { value, revision }: { readonly value: Uint8Array; readonly revision: number },
-): Taken {
+): TakenAllowance {
   const [count = 0, bytes = 0, atMs = 0] = value.length === 24
     ? new Float64Array(value.slice().buffer)
     : [];

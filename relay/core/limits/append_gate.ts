@@ -17,13 +17,13 @@ export const sharedAtOnce = 48;
  */
 const leastAtOnce = 16;
 
-interface Passing {
+interface GateQueue {
   underWay: number;
   readonly waiting: (() => void)[];
 }
 
 export class AppendGate {
-  readonly #accounts = new Map<AccountId, Passing>();
+  readonly #accounts = new Map<AccountId, GateQueue>();
   #underWay = 0;
 
   /** Entries of all accounts that the engine works on. */
@@ -57,7 +57,7 @@ export class AppendGate {
   }
 
   /** As many as the share has room for, which changes with the number of accounts. */
-  #wake(passing: Passing): void {
+  #wake(passing: GateQueue): void {
     while (passing.underWay < this.#share) {
       const next = passing.waiting.shift();
       if (next === undefined) return;

@@ -4,19 +4,19 @@
  * connection.
  */
 import type { AccountId } from "../../../proto/mod.ts";
-import { type Tail, TailBudget } from "./tail_budget.ts";
+import { type CachedEntries, DeliveryCacheBudget } from "./tail_budget.ts";
 
 export const bytesPerAccount = 16 * 1024 * 1024;
 export const bytesInAll = 128 * 1024 * 1024;
 
 export class ConfirmationBudget {
-  readonly #accounts = new Map<AccountId, TailBudget>();
-  readonly #all: TailBudget;
+  readonly #accounts = new Map<AccountId, DeliveryCacheBudget>();
+  readonly #all: DeliveryCacheBudget;
   readonly #perAccount: number;
 
   constructor({ perAccount = bytesPerAccount, inAll = bytesInAll } = {}) {
     this.#perAccount = perAccount;
-    this.#all = new TailBudget(inAll);
+    this.#all = new DeliveryCacheBudget(inAll);
   }
 
   get bytes(): number {
@@ -24,8 +24,8 @@ export class ConfirmationBudget {
   }
 
   /** So much is held by this channel of the account now. */
-  hold(account: AccountId, tail: Tail, bytes: number): void {
-    const own = this.#accounts.get(account) ?? new TailBudget(this.#perAccount);
+  hold(account: AccountId, tail: CachedEntries, bytes: number): void {
+    const own = this.#accounts.get(account) ?? new DeliveryCacheBudget(this.#perAccount);
     this.#accounts.set(account, own);
     own.hold(tail, bytes);
     if (own.bytes === 0) this.#accounts.delete(account);

@@ -6,22 +6,22 @@
  */
 
 /** Microseconds of work, by estimate. */
-export type Cost = number;
+export type WorkCost = number;
 
 export interface FairTurnsOptions {
   /** Runs when everything that waits for the event loop has had its turn. */
   readonly soon: (run: () => void) => void;
-  readonly turnCost?: Cost;
-  readonly sharedTurnCost?: Cost;
-  readonly shareCost?: Cost;
+  readonly turnCost?: WorkCost;
+  readonly sharedTurnCost?: WorkCost;
+  readonly shareCost?: WorkCost;
 }
 
 /** Work that one turn begins while a single account asks, unless told. */
-export const turnCost: Cost = 4_000;
+export const turnCost: WorkCost = 4_000;
 /** The same while several accounts ask: each may have to wait for the end of a turn. */
-export const sharedTurnCost: Cost = 700;
+export const sharedTurnCost: WorkCost = 700;
 /** Work that one account gets before the next has its turn. */
-const shareCost: Cost = 250;
+const shareCost: WorkCost = 250;
 
 /**
  * Turns after which an account that asked once is no longer counted as one of several: some tenths
@@ -32,27 +32,27 @@ const rememberedTurns = 128;
 /** Of a turn, beyond it. */
 const reserveShare = 0.5;
 
-interface Waiting {
-  readonly cost: Cost;
+interface QueuedTurn {
+  readonly cost: WorkCost;
   readonly start: () => void;
 }
 
-interface Lane {
-  readonly waiting: Waiting[];
+interface AccountLane {
+  readonly waiting: QueuedTurn[];
   /** Rest of its share; carried over, so that a large request has its turn after some rounds. */
-  credit: Cost;
+  credit: WorkCost;
 }
 
 export class FairTurns {
   readonly #soon: (run: () => void) => void;
-  readonly #aloneCost: Cost;
-  readonly #sharedCost: Cost;
-  readonly #shareCost: Cost;
+  readonly #aloneCost: WorkCost;
+  readonly #sharedCost: WorkCost;
+  readonly #shareCost: WorkCost;
   /** Accounts with something to do, in the order of their turns. */
-  readonly #lanes = new Map<string, Lane>();
+  readonly #lanes = new Map<string, AccountLane>();
   /** Accounts that something of this turn was begun for. */
   readonly #served = new Set<string>();
-  #spent: Cost = 0;
+  #spent: WorkCost = 0;
   #isTurning = false;
   /**
    * The account that asked last, and for how many turns it has to be alone until it counts as that.
@@ -67,7 +67,7 @@ export class FairTurns {
     this.#shareCost = costs.shareCost ?? shareCost;
   }
 
-  get #turnCost(): Cost {
+  get #turnCost(): WorkCost {
     return this.#sharedTurns > 0 ? this.#sharedCost : this.#aloneCost;
   }
 
@@ -79,7 +79,7 @@ export class FairTurns {
   }
 
   /** Undefined when the work may begin at once, else a promise of its turn. */
-  take(account: string, cost: Cost): Promise<void> | undefined {
+  take(account: string, cost: WorkCost): Promise<void> | undefined {
     if (this.#mayBegin(account, cost)) return undefined;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#wait(account, { cost, start: resolve });
@@ -87,7 +87,7 @@ export class FairTurns {
   }
 
   /** Begins the work at once, or when it has its turn. It must not throw. */
-  run(account: string, cost: Cost, start: () => void): void {
+  run(account: string, cost: WorkCost, start: () => void): void {
     if (this.#mayBegin(account, cost)) start();
     else this.#wait(account, { cost, start });
   }
@@ -96,7 +96,7 @@ export class FairTurns {
    * Nothing of this account waits, and the turn has room; or it is the account's first of this
    * turn, and small.
    */
-  #mayBegin(account: string, cost: Cost): boolean {
+  #mayBegin(account: string, cost: WorkCost): boolean {
     if (account !== this.#last) {
       if (this.#last !== "") this.#sharedTurns = rememberedTurns;
       this.#last = account;
@@ -113,11 +113,11 @@ export class FairTurns {
    * The reserve of a turn is for accounts that have had nothing of it: they need not wait for a
    * turn at all.
    */
-  #isFirst(account: string, cost: Cost): boolean {
+  #isFirst(account: string, cost: WorkCost): boolean {
     return !this.#served.has(account) && this.#spent + cost <= this.#turnCost * (1 + reserveShare);
   }
 
-  #wait(account: string, waiting: Waiting): void {
+  #wait(account: string, waiting: QueuedTurn): void {
     const lane = this.#lanes.get(account);
     if (lane === undefined) this.#lanes.set(account, { waiting: [waiting], credit: 0 });
     else lane.waiting.push(waiting);
@@ -159,7 +159,7 @@ export class FairTurns {
     this.#turnSoon();
   }
 
-  #serve(lane: Lane): void {
+  #serve(lane: AccountLane): void {
     lane.credit += this.#shareCost;
     let started = 0;
     for (const { cost, start } of lane.waiting) {

@@ -11,7 +11,7 @@ import type { PlaceDeps } from "./place_deps.ts";
 import { askerOf } from "./shares.ts";
 
 /** A request, as far as it matters for its places. */
-export interface Asking {
+export interface JoinPlaceRequest {
   readonly kind: "join" | "rejoin";
   readonly requestId: JoinRequestId;
   /** The asker's. */
@@ -24,18 +24,18 @@ export interface Asking {
 /** An inviter that runs answers within seconds. */
 export const joinMinimumMs = 10_000;
 
-export type Placed =
+export type JoinPlaceVerdict =
   | { readonly kind: "in"; readonly displaced: readonly JoinRequestId[] }
   | { readonly kind: "refused"; readonly retryAfterMs: number };
 
 /** `unfinished`: nobody has answered. */
 export type JoinOutcome = "finished" | "unfinished";
 
-type Circle = Places<JoinRequestId>;
+type JoinCircle = Places<JoinRequestId>;
 
-interface Circled {
+interface JoinCirclePlace {
   readonly name: string;
-  readonly circle: Circle;
+  readonly circle: JoinCircle;
   readonly place: Place<JoinRequestId>;
 }
 
@@ -44,9 +44,9 @@ const all = "all";
 export class JoinPlaces {
   readonly #config: CoreConfig;
   readonly #deps: PlaceDeps;
-  readonly #all: Circle;
-  readonly #circles = new Map<string, Circle>();
-  readonly #held = new Map<JoinRequestId, readonly Circled[]>();
+  readonly #all: JoinCircle;
+  readonly #circles = new Map<string, JoinCircle>();
+  readonly #held = new Map<JoinRequestId, readonly JoinCirclePlace[]>();
 
   constructor(config: CoreConfig, deps: PlaceDeps) {
     this.#config = config;
@@ -59,7 +59,7 @@ export class JoinPlaces {
     return this.#all.size;
   }
 
-  countOf(asker: Pick<Asking, "account" | "visitor">): number {
+  countOf(asker: Pick<JoinPlaceRequest, "account" | "visitor">): number {
     return this.#all.heldBy(askerOf(asker));
   }
 
@@ -67,7 +67,7 @@ export class JoinPlaces {
    * Those that are displaced hold nothing any more. It takes over the places of `instead`, unless
    * it is refused.
    */
-  enter(request: Asking, instead?: JoinRequestId): Placed {
+  enter(request: JoinPlaceRequest, instead?: JoinRequestId): JoinPlaceVerdict {
     const nowMs = this.#deps.nowMs();
     const { requestId: holder } = request;
     const newcomer = { party: askerOf(request), holder, standing: "unfinished" } as const;
@@ -81,7 +81,7 @@ export class JoinPlaces {
     if (waits.length > 0) return { kind: "refused", retryAfterMs: Math.max(...waits) };
     if (instead !== undefined) this.leave(instead, "finished");
     const displaced: JoinRequestId[] = [];
-    const held: Circled[] = [];
+    const held: JoinCirclePlace[] = [];
     for (const { name, circle } of circles) {
       const entered = circle.enter(newcomer, nowMs);
       if (entered.kind === "refused") {
@@ -105,7 +105,9 @@ export class JoinPlaces {
     this.#held.delete(requestId);
   }
 
-  #circlesOf({ kind, channelId, inviter }: Asking): readonly Pick<Circled, "name" | "circle">[] {
+  #circlesOf(
+    { kind, channelId, inviter }: JoinPlaceRequest,
+  ): readonly Pick<JoinCirclePlace, "name" | "circle">[] {
     const { joinRequestsPerChannel, joinRequestsPerInviter } = this.#config;
     // Those that want to come back do not wait with strangers.
     const ofChannel = this.#circle(`${kind} ${channelId}`, joinRequestsPerChannel);
@@ -114,11 +116,11 @@ export class JoinPlaces {
     return [ofAll, ofChannel, this.#circle(`inviter ${inviter}`, joinRequestsPerInviter)];
   }
 
-  #circle(name: string, total: number): Pick<Circled, "name" | "circle"> {
+  #circle(name: string, total: number): Pick<JoinCirclePlace, "name" | "circle"> {
     return { name, circle: this.#circles.get(name) ?? this.#create(total) };
   }
 
-  #create(total: number): Circle {
+  #create(total: number): JoinCircle {
     return new Places({ total, minimumMs: joinMinimumMs, random: this.#deps.random });
   }
 }

@@ -14,11 +14,11 @@ import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.
 import { Logins } from "./logins.ts";
 import { type PlaceDeps, placeDepsOf } from "./place_deps.ts";
 import { AccountPlans } from "./plans.ts";
-import { Rates } from "./rates.ts";
+import { CoreRates } from "./rates.ts";
 import { budgetCostOf } from "./request_cost.ts";
-import type { Sharing } from "./shares.ts";
+import type { SharingAgent } from "./shares.ts";
 import { StorageWatch } from "./storage_watch.ts";
-import { UnaskedAdditions } from "./unasked.ts";
+import { UnsolicitedAdditions } from "./unasked.ts";
 
 /**
  * Between two parts of slow work, each about as long: so it has half of the process at most, and
@@ -40,13 +40,13 @@ export interface LimitsDeps {
   readonly meter: Meter;
 }
 
-export class Limits {
+export class CoreLimits {
   readonly plans: AccountPlans;
-  readonly rates: Rates;
+  readonly rates: CoreRates;
   readonly allowances: Allowances;
   /** Amounts that removals took which nobody may refuse, of accounts and in channels. */
   readonly reserves = new Allowances();
-  readonly unasked = new UnaskedAdditions();
+  readonly unasked = new UnsolicitedAdditions();
   readonly storage: StorageWatch;
   /** For parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;
@@ -65,7 +65,7 @@ export class Limits {
   constructor(config: CoreConfig, deps: LimitsDeps) {
     const { engine, nowMs, after, soon } = deps;
     this.plans = new AccountPlans(engine.records);
-    this.rates = new Rates(config);
+    this.rates = new CoreRates(config);
     this.allowances = new Allowances(engine.records);
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     this.turns = new FairTurns({ soon });
@@ -93,7 +93,7 @@ export class Limits {
    * Why a request is not even looked at: because of load, or because its account has had its share
    * of the work.
    */
-  refuse(agent: Sharing | undefined, envelope: ClientEnvelope): Refusal | undefined {
+  refuse(agent: SharingAgent | undefined, envelope: ClientEnvelope): Refusal | undefined {
     const { meter, nowMs } = this.#deps;
     const refusal = shedRequest(this.level, envelope.operation);
     if (refusal !== undefined) meter.shed++;

@@ -34,7 +34,7 @@ const leastLogins = 20;
 const newestPart = 0.2;
 const maxPlaces = 100_000;
 
-interface Sample {
+interface LoadSample {
   readonly atMs: number;
   readonly cpuMs: number;
   logins: number;
@@ -46,7 +46,7 @@ export class Logins {
   loginMs = usualMs;
   #left: number;
   #filledMs: number;
-  #sample: Sample | undefined;
+  #sample: LoadSample | undefined;
   #nextTurnMs = -Infinity;
   readonly #turns = new RecentMap<AgentId, number>();
 

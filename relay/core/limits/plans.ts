@@ -7,16 +7,16 @@ import type { Records } from "../../engine/engine.ts";
 import type { CoreConfig } from "../config.ts";
 
 export const plans = ["free", "dev", "team", "enterprise"] as const;
-export type Plan = (typeof plans)[number];
+export type PlanName = (typeof plans)[number];
 
 /** How many times what a free account has. */
-const storageTimes: Readonly<Record<Plan, number>> = {
+const storageTimes: Readonly<Record<PlanName, number>> = {
   free: 1,
   dev: 16,
   team: 128,
   enterprise: Infinity,
 };
-const handshakeTimes: Readonly<Record<Plan, number>> = {
+const handshakeTimes: Readonly<Record<PlanName, number>> = {
   free: 1,
   dev: 10,
   team: 100,
@@ -24,20 +24,25 @@ const handshakeTimes: Readonly<Record<Plan, number>> = {
 };
 
 /** How many times the places of a free account count as its share. */
-const placesTimes: Readonly<Record<Plan, number>> = { free: 1, dev: 8, team: 32, enterprise: 128 };
+const placesTimes: Readonly<Record<PlanName, number>> = {
+  free: 1,
+  dev: 8,
+  team: 32,
+  enterprise: 128,
+};
 
 /** A plan that this relay does not know gets what the smallest has. */
-export function planOf(claim: string): Plan {
+export function planOf(claim: string): PlanName {
   return plans.find((plan) => plan === claim) ?? "free";
 }
 
 /** Of an account among those that hold places. */
-export function rankOf(plan: Plan): { readonly weight: number; readonly isPaying: boolean } {
+export function rankOf(plan: PlanName): { readonly weight: number; readonly isPaying: boolean } {
   return { weight: placesTimes[plan], isPaying: plan !== "free" };
 }
 
 /** Disk space for all channels of an account. */
-export function storageBytesOf({ storageBytesPerAccount }: CoreConfig, plan: Plan): number {
+export function storageBytesOf({ storageBytesPerAccount }: CoreConfig, plan: PlanName): number {
   return Math.min(Number.MAX_SAFE_INTEGER, storageBytesPerAccount * storageTimes[plan]);
 }
 
@@ -49,7 +54,7 @@ export interface Allowance {
 /** Commits and Welcomes of a day that are no messages. */
 export function allowanceOf(
   { handshakesPerDay, handshakeBytesPerDay }: CoreConfig,
-  plan: Plan,
+  plan: PlanName,
 ): Allowance {
   const times = handshakeTimes[plan];
   return { count: handshakesPerDay * times, bytes: handshakeBytesPerDay * times };
@@ -63,7 +68,7 @@ const keptMs = 400 * 24 * 60 * 60 * 1000;
 
 /** The plan in a token. */
 export interface PlanClaim {
-  readonly plan: Plan;
+  readonly plan: PlanName;
   readonly issuedAtMs: number;
 }
 
@@ -103,11 +108,11 @@ export class AccountPlans {
   }
 
   /** An account that was never here is a free one. */
-  of(account: AccountId): Plan | Promise<Plan> {
+  of(account: AccountId): PlanName | Promise<PlanName> {
     return this.#known.get(account)?.plan ?? this.#read(account);
   }
 
-  async #read(account: AccountId): Promise<Plan> {
+  async #read(account: AccountId): Promise<PlanName> {
     const stored = await this.#records.get(keyOf(account));
     const known = this.#known.get(account);
     if (known !== undefined) return known.plan;

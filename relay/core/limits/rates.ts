@@ -10,13 +10,13 @@ import {
   takeOfAll,
 } from "../../../server/limits/mod.ts";
 import type { CoreConfig } from "../config.ts";
-import type { Cost } from "./fair_turns.ts";
-import { partOf, sharesOf, type Sharing } from "./shares.ts";
+import type { WorkCost } from "./fair_turns.ts";
+import { partOf, sharesOf, type SharingAgent } from "./shares.ts";
 
 const hourSeconds = 60 * 60;
 const daySeconds = 24 * hourSeconds;
 
-export class Rates {
+export class CoreRates {
   /** Microseconds of work that an account causes, by estimate. */
   readonly work: AccountBuckets;
   /** KeyPackages that an account claims, of whomever. */
@@ -83,11 +83,11 @@ class AccountBuckets {
     this.#rateOf = rateOf;
   }
 
-  of(agent: Sharing, nowMs: number): readonly Bucket[] {
+  of(agent: SharingAgent, nowMs: number): readonly Bucket[] {
     return sharesOf(agent).map(({ name, part }) => this.#of(part).of(name, nowMs));
   }
 
-  take(agent: Sharing, nowMs: number, amount: Cost): number | undefined {
+  take(agent: SharingAgent, nowMs: number, amount: WorkCost): number | undefined {
     return amount === 0 ? undefined : takeOfAll(this.of(agent, nowMs), nowMs, amount);
   }
 

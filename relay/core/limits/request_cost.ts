@@ -4,11 +4,11 @@
  * counts them, and acknowledgements follow them.
  */
 import { type CallName, type ClientEnvelope, limits } from "../../../proto/mod.ts";
-import type { Cost } from "./fair_turns.ts";
+import type { WorkCost } from "./fair_turns.ts";
 
 /** The usual one: a lookup in memory, an answer. */
-export const defaultCost: Cost = 50;
-const costs: Partial<Readonly<Record<CallName, Cost>>> = {
+export const defaultCost: WorkCost = 50;
+const costs: Partial<Readonly<Record<CallName, WorkCost>>> = {
   Ping: 10,
   Acknowledge: 15,
   Confirm: 15,
@@ -25,13 +25,13 @@ const costs: Partial<Readonly<Record<CallName, Cost>>> = {
 };
 
 /** A KeyPackage's two signatures. */
-export const keyPackageCost: Cost = 500;
+export const keyPackageCost: WorkCost = 500;
 
 /**
  * Adding up what waits for an agent that is added. A commit that is refused has caused this work
  * all the same.
  */
-export const unaskedCost: Cost = 300;
+export const unaskedCost: WorkCost = 300;
 
 /** Counted elsewhere, or too small to count. */
 const unmetered: ReadonlySet<CallName> = new Set([
@@ -47,12 +47,12 @@ const unmetered: ReadonlySet<CallName> = new Set([
 ]);
 
 /** The cost of beginning a request; large ones take further turns for the rest. */
-export function costOf(operation: CallName): Cost {
+export function costOf(operation: CallName): WorkCost {
   return costs[operation] ?? defaultCost;
 }
 
 /** The cost of a request for its account's budget. */
-export function budgetCostOf({ operation, body }: ClientEnvelope): Cost {
+export function budgetCostOf({ operation, body }: ClientEnvelope): WorkCost {
   if ("added" in body) return body.added.length * unaskedCost;
   if (unmetered.has(operation)) return 0;
   const own = costOf(operation);

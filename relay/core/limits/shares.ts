@@ -19,7 +19,7 @@ export interface Share {
 }
 
 /** An agent, as far as it matters for its shares. */
-export interface Sharing {
+export interface SharingAgent {
   readonly account: AccountId;
   /** Rights of its token; undefined for everything. */
   readonly grant?: TokenGrant | undefined;
@@ -28,7 +28,7 @@ export interface Sharing {
 }
 
 /** The shares of an agent: its use is taken of each of them. */
-export function sharesOf(agent: Sharing): readonly Share[] {
+export function sharesOf(agent: SharingAgent): readonly Share[] {
   const key = keyOf(agent);
   if (agent.visitor !== undefined) {
     return [{ name: partyOf(agent), part: visitorsPart }, {
@@ -43,17 +43,17 @@ export function sharesOf(agent: Sharing): readonly Share[] {
 }
 
 /** The account, or all visitors of it. */
-export function partyOf({ account, visitor }: Pick<Sharing, "account" | "visitor">): string {
+export function partyOf({ account, visitor }: Pick<SharingAgent, "account" | "visitor">): string {
   return visitor === undefined ? account : `${account} visitors`;
 }
 
 /** The account, or one visitor of it. */
-export function askerOf({ account, visitor }: Pick<Sharing, "account" | "visitor">): string {
+export function askerOf({ account, visitor }: Pick<SharingAgent, "account" | "visitor">): string {
   return visitor === undefined ? account : `${account} ${visitor}`;
 }
 
 /** Undefined when its token names none. */
-export function keyOf({ grant }: Pick<Sharing, "grant">): KeyId | undefined {
+export function keyOf({ grant }: Pick<SharingAgent, "grant">): KeyId | undefined {
   return grant?.key ?? undefined;
 }
 

@@ -5,15 +5,15 @@
  */
 import { RecentMap } from "../../../proto/mod.ts";
 
-export interface Tail {
+export interface CachedEntries {
   /** Lets go of everything, and says so through `hold`. */
   dropTail(): void;
 }
 
-export class TailBudget {
+export class DeliveryCacheBudget {
   readonly #maxBytes: number;
   /** The longest quiet first. */
-  readonly #held = new RecentMap<Tail, number>();
+  readonly #held = new RecentMap<CachedEntries, number>();
   #bytes = 0;
 
   constructor(maxBytes: number) {
@@ -25,7 +25,7 @@ export class TailBudget {
   }
 
   /** So much is held by this tail now. */
-  hold(tail: Tail, bytes: number): void {
+  hold(tail: CachedEntries, bytes: number): void {
     const grown = bytes - (this.#held.get(tail) ?? 0);
     this.#bytes += grown;
     if (bytes > 0) this.#held.set(tail, bytes);

@@ -1,15 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { parseChannelName } from "../../../proto/mod.ts";
-import { type Tail, TailBudget } from "./tail_budget.ts";
+import { type CachedEntries, DeliveryCacheBudget } from "./tail_budget.ts";
 import { Actor } from "../testing/actors.ts";
 import { worldTest } from "../testing/scene.ts";
 import { settle } from "../testing/simulated_time.ts";
 
 Deno.test("beyond the budget the tails that were quiet for longest are dropped, never the one that grows", () => {
-  const budget = new TailBudget(100);
+  const budget = new DeliveryCacheBudget(100);
   const dropped: number[] = [];
-  const tails = [0, 1, 2, 3].map((number): Tail => {
-    const tail: Tail = {
+  const tails = [0, 1, 2, 3].map((number): CachedEntries => {
+    const tail: CachedEntries = {
       dropTail: () => {
         dropped.push(number);
         budget.hold(tail, 0);

@@ -4,17 +4,17 @@
  */
 import type { AccountId, AgentId } from "../../../proto/mod.ts";
 
-export interface Adding {
+export interface PendingAddition {
   readonly channels: number;
   readonly bytes: number;
 }
 
-const nothing: Adding = { channels: 0, bytes: 0 };
+const nothing: PendingAddition = { channels: 0, bytes: 0 };
 
-export class UnaskedAdditions {
-  readonly #adding = new Map<string, Adding>();
+export class UnsolicitedAdditions {
+  readonly #adding = new Map<string, PendingAddition>();
 
-  of(account: AccountId, agentId: AgentId): Adding {
+  of(account: AccountId, agentId: AgentId): PendingAddition {
     return this.#adding.get(`${account} ${agentId}`) ?? nothing;
   }
 

@@ -1,13 +1,13 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { AccountId } from "../../../proto/mod.ts";
-import type { Appended, AppendOutcome, NewEntry, Room } from "../../engine/engine.ts";
+import type { AppendedEntry, AppendOutcome, NewEntry, StorageLimits } from "../../engine/engine.ts";
 import { EngineError } from "../../engine/mod.ts";
-import type { Channel } from "../channel/channel.ts";
-import { type Plan, storageBytesOf } from "../limits/plans.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
+import { type PlanName, storageBytesOf } from "../limits/plans.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
 
-export interface Settled extends Appended {
+export interface AppendAnswer extends AppendedEntry {
   /** It had been appended before; this is the original answer. */
   readonly duplicate: boolean;
 }
@@ -27,7 +27,7 @@ export function isUndone(error: unknown): boolean {
   return error instanceof EngineError && error.code === "io";
 }
 
-export interface Turn {
+export interface AppendTurn {
   /** Of the agent that sends it. */
   readonly sender?: AccountId;
   /** Called when its turn has come. It is not appended if this throws. */
@@ -42,10 +42,10 @@ export interface Turn {
  */
 export async function appendSettled(
   core: CoreParts,
-  channel: Channel,
+  channel: LoadedChannel,
   entry: NewEntry | (() => NewEntry),
-  { sender = channel.account, checkWanted, failed }: Turn = {},
-): Promise<Settled> {
+  { sender = channel.account, checkWanted, failed }: AppendTurn = {},
+): Promise<AppendAnswer> {
   return await core.limits.appends.pass(channel.account, async () => {
     try {
       checkWanted?.();
@@ -59,14 +59,17 @@ export async function appendSettled(
   });
 }
 
-interface Judged {
+interface AppendRequest {
   readonly core: CoreParts;
-  readonly channel: Channel;
+  readonly channel: LoadedChannel;
   readonly entry: NewEntry;
   readonly sender: AccountId;
 }
 
-function settledOf(outcome: AppendOutcome, { core, channel, entry, sender }: Judged): Settled {
+function settledOf(
+  outcome: AppendOutcome,
+  { core, channel, entry, sender }: AppendRequest,
+): AppendAnswer {
   switch (outcome.kind) {
     case "appended":
     case "duplicate": {
@@ -106,9 +109,9 @@ const maxAttempts = 5;
 /** For what belongs to no epoch: made again when a commit came in between. Throws `Refusal`. */
 export async function appendInAnyEpoch(
   core: CoreParts,
-  channel: Channel,
+  channel: LoadedChannel,
   makeEntry: (epoch: number) => NewEntry,
-): Promise<Settled> {
+): Promise<AppendAnswer> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     try {
       return await appendSettled(core, channel, makeEntry(channel.state.epoch));
@@ -138,12 +141,12 @@ export const shareOfOthers = 1 / 8;
 /** Returns the room for an entry of this channel that an agent of an account sends. */
 export function roomIn(
   { config, limits: { plans } }: CoreParts,
-  { account }: Channel,
+  { account }: LoadedChannel,
   sender: AccountId,
-): Room | Promise<Room> {
+): StorageLimits | Promise<StorageLimits> {
   const { logBytesPerChannel } = config;
   const plan = plans.of(account);
-  const room = (plan: Plan): Room => {
+  const room = (plan: PlanName): StorageLimits => {
     const accountBytes = storageBytesOf(config, plan);
     const othersBytes = Math.min(logBytesPerChannel, Math.floor(accountBytes * shareOfOthers));
     return { channelBytes: sender === account ? logBytesPerChannel : othersBytes, accountBytes };

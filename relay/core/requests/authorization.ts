@@ -13,16 +13,16 @@ import {
   rightsIn,
   type TokenGrant,
 } from "../../../proto/mod.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "./request_handler.ts";
-import type { Agent } from "../session/agent.ts";
+import type { ConnectedAgent } from "../session/agent.ts";
 
 /** `any`: MLS needs it of every member, or it is how an agent becomes one or ceases to be. */
-type Need = ChannelRight | "any" | "named" | "none";
+type RequiredRight = ChannelRight | "any" | "named" | "none";
 
 /** `docs/accounts.md` shows the same table. */
-export const needs: { readonly [Name in CallName]: Need } = {
+export const needs: { readonly [Name in CallName]: RequiredRight } = {
   GetChallenge: "none",
   Authenticate: "none",
   RenewToken: "none",
@@ -81,7 +81,7 @@ export function authorize(
     throw notAllowed(operation);
   }
   if (channelId === undefined) throw notAllowed(operation);
-  const judge = (channel: Channel | undefined): void => {
+  const judge = (channel: LoadedChannel | undefined): void => {
     // Where there is none, its handler says so.
     if (channel !== undefined) judgeChannel(asker.agent, grant, { channel, envelope });
   };
@@ -90,9 +90,9 @@ export function authorize(
 }
 
 function judgeChannel(
-  { agentId, account }: Agent,
+  { agentId, account }: ConnectedAgent,
   { scopes }: TokenGrant,
-  { channel, envelope }: { readonly channel: Channel; readonly envelope: ClientEnvelope },
+  { channel, envelope }: { readonly channel: LoadedChannel; readonly envelope: ClientEnvelope },
 ): void {
   const rights = rightsIn(scopes, channel);
   if (rights.size === 0) throw channelNotFound();
@@ -103,11 +103,11 @@ function judgeChannel(
 }
 
 /** Members that come back are removed and added in one commit: that is not an invitation. */
-function addsStranger({ state }: Channel, { operation, body }: ClientEnvelope): boolean {
+function addsStranger({ state }: LoadedChannel, { operation, body }: ClientEnvelope): boolean {
   return operation === "SendCommit" && hasStranger(state, body.added);
 }
 
-function hasStranger({ members }: Channel["state"], added: readonly AgentId[]): boolean {
+function hasStranger({ members }: LoadedChannel["state"], added: readonly AgentId[]): boolean {
   return added.some((agentId) => !members.has(agentId));
 }
 
@@ -116,8 +116,8 @@ function hasStranger({ members }: Channel["state"], added: readonly AgentId[]): 
  * removed since.
  */
 export function authorizeCommit(
-  { grant }: Agent,
-  channel: Channel,
+  { grant }: ConnectedAgent,
+  channel: LoadedChannel,
   added: readonly AgentId[],
 ): void {
   if (grant === undefined || !hasStranger(channel.state, added)) return;

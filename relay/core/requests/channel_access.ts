@@ -1,6 +1,6 @@
 /** Rights to access a channel. Everybody else is told that it does not exist. */
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "./request_handler.ts";
 
@@ -8,7 +8,7 @@ import type { AgentAsker, CoreParts } from "./request_handler.ts";
 export async function openAsMember(
   { core, agent }: AgentAsker,
   channelId: ChannelId,
-): Promise<Channel> {
+): Promise<LoadedChannel> {
   const opened = core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   if (channel?.state.isActive(agent.agentId)) return channel;
@@ -32,7 +32,7 @@ export async function openAsMember(
 /** A request of an epoch that is not known here may be of one that another relay has begun. */
 export async function reachEpoch(
   core: CoreParts,
-  { state }: Channel,
+  { state }: LoadedChannel,
   epoch: number,
 ): Promise<void> {
   if (epoch > state.epoch) await core.deps.cluster?.catchUp();
@@ -42,7 +42,10 @@ export async function reachEpoch(
  * The channel, for somebody who may begin it anew if it owns it: a member, or an owner that has
  * lapsed.
  */
-export async function openAsFounder(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
+export async function openAsFounder(
+  asker: AgentAsker,
+  channelId: ChannelId,
+): Promise<LoadedChannel> {
   const opened = asker.core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
@@ -50,7 +53,7 @@ export async function openAsFounder(asker: AgentAsker, channelId: ChannelId): Pr
 }
 
 /** Throws `Refusal` for an agent that is not an owner, or no longer a member. */
-export function checkOwner({ state }: Channel, agentId: AgentId): void {
+export function checkOwner({ state }: LoadedChannel, agentId: AgentId): void {
   if (!state.isActive(agentId) && !state.isLapsedOwner(agentId)) throw channelNotFound();
   if (!state.owners.has(agentId)) {
     throw new Refusal("not_allowed", "Only owners begin a new generation of a channel");
@@ -61,7 +64,10 @@ export function checkOwner({ state }: Channel, agentId: AgentId): void {
  * Returns the channel for an agent that has something to read in it: a member, a former member that
  * does not know it yet, or an owner that has lapsed.
  */
-export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
+export async function openAsReader(
+  asker: AgentAsker,
+  channelId: ChannelId,
+): Promise<LoadedChannel> {
   const opened = asker.core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
@@ -75,7 +81,7 @@ export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Pro
     : await openAsMember(asker, channelId);
 }
 
-function mayRead({ state }: Channel, agentId: AgentId): boolean {
+function mayRead({ state }: LoadedChannel, agentId: AgentId): boolean {
   return state.former.has(agentId) || state.isLapsedOwner(agentId) ||
     (state.closed !== undefined && state.members.has(agentId));
 }

@@ -13,8 +13,8 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { covers, sentBy } from "../session/agent.ts";
-import type { Channel } from "../channel/channel.ts";
-import type { Membership } from "../channel/channel_state.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
+import type { MemberState } from "../channel/channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../channel/entry_body.ts";
 import { storageBytesOf } from "../limits/plans.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -114,7 +114,7 @@ export async function listChannels(
 }
 
 function summarise(
-  channel: Channel,
+  channel: LoadedChannel,
   { agent }: AgentAsker,
 ): ReplyBody<"ListChannels">["channels"][number] {
   const { state, channelId, name, createdAtMs } = channel;
@@ -160,7 +160,7 @@ export async function leaveChannel(
 ): Promise<ReplyBody<"LeaveChannel">> {
   const { core, agent: { agentId, publicKey, account } } = asker;
   const channel = await core.channels.open(channelId);
-  const membership = (): Membership => {
+  const membership = (): MemberState => {
     const member = channel?.state.closed === undefined
       ? channel?.state.members.get(agentId)
       : undefined;
@@ -213,7 +213,7 @@ export async function leaveChannel(
 function checkLeaveRate(
   { core, agent }: AgentAsker,
   channelId: ChannelId,
-  { leaving }: Membership,
+  { leaving }: MemberState,
 ): void {
   if (leaving?.reason !== "left") return;
   const retryAfterMs = core.limits.rates.leavesAgain.take(
@@ -291,7 +291,7 @@ export async function eraseChannelsOf(core: CoreParts, account: AccountId): Prom
 }
 
 /** The channel ends for all; its name is free. */
-async function close(core: CoreParts, channel: Channel, by: AgentId): Promise<number> {
+async function close(core: CoreParts, channel: LoadedChannel, by: AgentId): Promise<number> {
   try {
     const { timeMs } = await appendInAnyEpoch(core, channel, (epoch) => ({
       kind: "close",
@@ -313,6 +313,6 @@ async function close(core: CoreParts, channel: Channel, by: AgentId): Promise<nu
   }
 }
 
-function closedAtMs({ state }: Channel): number | undefined {
+function closedAtMs({ state }: LoadedChannel): number | undefined {
   return state.closed?.timeMs;
 }

@@ -16,20 +16,20 @@ import {
 } from "../../../proto/mod.ts";
 import { authorizeCommit } from "./authorization.ts";
 import { sentBy } from "../session/agent.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { ChannelState } from "../channel/channel_state.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../channel/entry_body.ts";
 import { inviteChanges } from "./invite_records.ts";
 import { mayAnswer } from "../channel/pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "./request_handler.ts";
-import { appendSettled, roomIn, type Settled } from "./append.ts";
+import { type AppendAnswer, appendSettled, roomIn } from "./append.ts";
 import { openAsMember, openAsReader, reachEpoch } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
-type Commit = RequestBody<"SendCommit">;
+type CommitRequest = RequestBody<"SendCommit">;
 
 const inviteEnded =
   "The invite is over: an owner removed the agent that made it, or one that came in by it; ask for a new one";
@@ -107,7 +107,7 @@ export function sendCommit(
  * Whether the commit adds an agent that had no place in the channel: one that comes back takes no
  * more room than before.
  */
-function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
+function isGrowth({ state }: LoadedChannel, { added, removed }: CommitRequest): boolean {
   const gone = new Set(removed);
   return added.some((agentId) => !gone.has(agentId) && !state.absent.has(agentId));
 }
@@ -116,7 +116,7 @@ function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
  * Whether nobody comes or goes, and the owners stay the same: anybody may name those that there
  * are. The log takes a commit only in the epoch whose owners these are.
  */
-function isRoutine({ state }: Channel, { added, removed, owners }: Commit): boolean {
+function isRoutine({ state }: LoadedChannel, { added, removed, owners }: CommitRequest): boolean {
   return added.length + removed.length === 0 &&
     (owners === undefined || sameAgents(owners.agentIds, [...state.owners]));
 }
@@ -124,8 +124,8 @@ function isRoutine({ state }: Channel, { added, removed, owners }: Commit): bool
 /** Commits that only remove members, or admit them again, are how a channel recovers. */
 function exempt(
   asker: AgentAsker,
-  channel: Channel,
-  body: Commit,
+  channel: LoadedChannel,
+  body: CommitRequest,
   bytes: number,
 ): Exemption | undefined {
   const { channelId, added, removed } = body;
@@ -135,13 +135,16 @@ function exempt(
 }
 
 function answer(
-  { sequence, epoch, timeMs, duplicate }: Settled,
+  { sequence, epoch, timeMs, duplicate }: AppendAnswer,
   commitHash: Uint8Array,
 ): { sequence: number; epoch: number; commitHash: Uint8Array; timeMs: number; duplicate: boolean } {
   return { sequence, epoch: epoch + 1, commitHash, timeMs, duplicate };
 }
 
-function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes }: Commit): void {
+function checkHeader(
+  { core }: AgentAsker,
+  { channelId, epoch, commit, welcomes }: CommitRequest,
+): void {
   const { commitBytes, welcomeBytes } = core.config.limits;
   if (commit.length > commitBytes) {
     throw new Refusal("payload_too_large", `A commit has at most ${commitBytes} bytes here`);
@@ -171,7 +174,7 @@ interface Author {
  * Returns who made the commit: the asker, but for one that a log which was set back has lost. Any
  * member puts such a commit back as it was made, and stands for nothing in it.
  */
-function authorOf({ agent }: AgentAsker, { author, welcomes, answers }: Commit): Author {
+function authorOf({ agent }: AgentAsker, { author, welcomes, answers }: CommitRequest): Author {
   if (author === undefined) return agent;
   if (welcomes.length > 0 || answers.length > 0) {
     throw new Refusal(
@@ -192,7 +195,7 @@ function authorOf({ agent }: AgentAsker, { author, welcomes, answers }: Commit):
 function checkSignature(
   { core }: AgentAsker,
   author: Author,
-  body: Commit,
+  body: CommitRequest,
   commitHash: Uint8Array,
 ): void {
   if (body.generation !== generationOf(body.epoch)) {
@@ -210,7 +213,10 @@ function checkSignature(
  * Somebody that a wrong Welcome let in with other keys would make a commit that nobody can follow,
  * and not know it.
  */
-function checkState({ state: { epochState } }: Channel, { state, author }: Commit): void {
+function checkState(
+  { state: { epochState } }: LoadedChannel,
+  { state, author }: CommitRequest,
+): void {
   if (epochState === undefined ? author === undefined : equalBytes(epochState, state)) return;
   throw new Refusal(
     "state_conflict",
@@ -229,8 +235,8 @@ function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
 function checkChange(
   { core, agent }: AgentAsker,
   author: AgentId,
-  channel: Channel,
-  body: Commit,
+  channel: LoadedChannel,
+  body: CommitRequest,
 ): void {
   const { state } = channel;
   // The author of one that is put back may have left since it made it.
@@ -276,7 +282,7 @@ function checkChange(
 function checkAnswers(
   { joins }: CoreParts,
   sender: AgentId,
-  { channelId, answers, added }: Commit,
+  { channelId, answers, added }: CommitRequest,
 ): Set<AgentId> {
   const rejoins = answers.flatMap((requestId) => {
     const request = joins.find(requestId);
@@ -291,7 +297,7 @@ function checkAnswers(
 }
 
 /** Those of the added that ask to come back, whomever they ask. */
-function askingIn({ joins }: CoreParts, { channelId, added }: Commit): Set<AgentId> {
+function askingIn({ joins }: CoreParts, { channelId, added }: CommitRequest): Set<AgentId> {
   return new Set(added.filter((agentId) => joins.ofAgent(agentId, channelId)?.kind === "rejoin"));
 }
 
@@ -299,20 +305,24 @@ function askingIn({ joins }: CoreParts, { channelId, added }: Commit): Set<Agent
  * An answer to a request that its agent has withdrawn by leaving would bring in an agent that wants
  * to be out.
  */
-function checkReturns({ joins }: CoreParts, state: ChannelState, { answers, added }: Commit): void {
+function checkReturns(
+  { joins }: CoreParts,
+  state: ChannelState,
+  { answers, added }: CommitRequest,
+): void {
   if (answers.every((requestId) => joins.find(requestId) !== undefined)) return;
   if (added.every((agentId) => state.members.get(agentId)?.leaving?.reason !== "left")) return;
   throw new Refusal("not_allowed", "An agent has left since it asked to be let in");
 }
 
-function checkOwners({ owners }: Commit): void {
+function checkOwners({ owners }: CommitRequest): void {
   if (owners?.agentIds.length === 0) {
     throw new Refusal("invalid_request", "A channel needs an owner");
   }
 }
 
 /** Nobody is named twice, and Welcomes are for those who are added. */
-function checkLists({ added, removed, welcomes }: Commit): void {
+function checkLists({ added, removed, welcomes }: CommitRequest): void {
   const joining = new Set(added);
   if (joining.size < added.length || new Set(removed).size < removed.length) {
     throw new Refusal("invalid_request", "An agent is named twice among those added or removed");
@@ -341,8 +351,8 @@ function checkLists({ added, removed, welcomes }: Commit): void {
  * the proofs in the commit.
  */
 function checkUnowned(
-  { state }: Channel,
-  { added, removed, owners }: Commit,
+  { state }: LoadedChannel,
+  { added, removed, owners }: CommitRequest,
   rejoining: ReadonlySet<AgentId>,
 ): void {
   const hasLeft = (agentId: AgentId): boolean =>
@@ -427,7 +437,7 @@ export async function sendWelcome(
  * one, and what another member sends would take the place of a good one.
  */
 async function checkWelcomeFor(
-  channel: Channel,
+  channel: LoadedChannel,
   recipient: AgentId,
   sender: AgentId,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 /** Reading a channel: subscriptions and acknowledgements. */
 import { equalBytes, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "./request_handler.ts";
 import { Subscription } from "../channel/subscription.ts";
@@ -144,7 +144,7 @@ export async function readOwn(
   }
 }
 
-function tellRejoins({ core, session, agent }: AgentAsker, channel: Channel): void {
+function tellRejoins({ core, session, agent }: AgentAsker, channel: LoadedChannel): void {
   for (const request of core.joins.ofChannel(channel.channelId)) {
     if (request.kind === "rejoin" && mayAnswer(request, agent.agentId)) {
       session.notify("DeliverRejoinRequest", rejoinNotice(request));

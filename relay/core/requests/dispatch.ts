@@ -7,9 +7,9 @@ import {
 } from "../../../proto/mod.ts";
 import type { Span } from "../deps.ts";
 import { authorize } from "./authorization.ts";
-import type { Transport } from "../link.ts";
+import type { TransportKind } from "../link.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
+import type { AgentAsker, Asker, CallHandler, CoreParts } from "./request_handler.ts";
 import * as channel from "./channel_requests.ts";
 import * as commit from "./commit_requests.ts";
 import * as delivery from "./delivery_requests.ts";
@@ -25,7 +25,7 @@ import type { Session } from "../session/session.ts";
 /** Answered before authentication too; see `open` in the table of calls. */
 type OpenCall = "GetChallenge" | "Authenticate" | "ConfigureCover" | "Ping" | "EndSession";
 
-const openHandlers: { readonly [Name in OpenCall]: Handler<Name, Asker> } = {
+const openHandlers: { readonly [Name in OpenCall]: CallHandler<Name, Asker> } = {
   GetChallenge: sessions.getChallenge,
   Authenticate: sessions.authenticate,
   ConfigureCover: sessions.configureCover,
@@ -33,7 +33,7 @@ const openHandlers: { readonly [Name in OpenCall]: Handler<Name, Asker> } = {
   EndSession: sessions.endSession,
 };
 
-const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> } = {
+const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: CallHandler<Name> } = {
   RenewToken: sessions.renewToken,
   CreateChannel: channel.createChannel,
   ListChannels: channel.listChannels,
@@ -81,7 +81,7 @@ export function dispatch(
 async function inSpan<T>(
   span: Span,
   operation: CallName,
-  transport: Transport,
+  transport: TransportKind,
   work: () => Promise<T>,
 ): Promise<T> {
   let code: string | undefined;
@@ -107,13 +107,13 @@ async function carryOut(
   const asker: Asker = { core, session, quiet: envelope.kind === "notice" };
   if (isOpen(envelope.operation)) {
     // cast: of the body's own operation
-    const handler = openHandlers[envelope.operation] as Handler<CallName, Asker>;
+    const handler = openHandlers[envelope.operation] as CallHandler<CallName, Asker>;
     return await handler(asker, envelope.body);
   }
   const { agent } = session;
   if (agent === undefined) throw new Refusal("auth_failed", "Authenticate first");
   // cast: of the body's own operation
-  const handler = handlers[envelope.operation] as Handler<CallName>;
+  const handler = handlers[envelope.operation] as CallHandler<CallName>;
   const by: AgentAsker = { ...asker, agent };
   if (agent.grant !== undefined) {
     const authorized = authorize(by, agent.grant, envelope);

@@ -1,12 +1,12 @@
 /** An entry is part of its channel; what it means for others than its readers. */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Entry } from "../../engine/engine.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "../channel/entry_body.ts";
 import type { PendingJoin } from "../channel/pending_joins.ts";
 import type { CoreParts } from "./request_handler.ts";
 
-export function followEntry(core: CoreParts, channel: Channel, entry: Entry): void {
+export function followEntry(core: CoreParts, channel: LoadedChannel, entry: Entry): void {
   core.upkeep.touch(channel);
   if (entry.kind === "commit") {
     const { added, removed, welcomes, answers } = decodeCommitBody(entry);
@@ -20,7 +20,11 @@ export function followEntry(core: CoreParts, channel: Channel, entry: Entry): vo
   }
 }
 
-function answer({ joins }: CoreParts, channel: Channel, requests: readonly PendingJoin[]): void {
+function answer(
+  { joins }: CoreParts,
+  channel: LoadedChannel,
+  requests: readonly PendingJoin[],
+): void {
   const here = requests.filter(({ channelId }) => channelId === channel.channelId);
   for (const { agentId, requestId } of here) {
     channel.answered.set(agentId, requestId);
@@ -28,7 +32,11 @@ function answer({ joins }: CoreParts, channel: Channel, requests: readonly Pendi
   }
 }
 
-function welcome({ sessions }: CoreParts, channel: Channel, recipients: readonly AgentId[]): void {
+function welcome(
+  { sessions }: CoreParts,
+  channel: LoadedChannel,
+  recipients: readonly AgentId[],
+): void {
   for (const agentId of recipients) {
     const session = sessions.of(agentId);
     if (session === undefined) continue;

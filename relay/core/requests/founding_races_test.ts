@@ -5,7 +5,7 @@ import { foundingRequest } from "../../../tests/support/founding.ts";
 import { type Engine, EngineError, openSqliteEngine } from "../../engine/mod.ts";
 import type { Allowances } from "../limits/allowances.ts";
 import { emptyBody } from "../channel/entry_body.ts";
-import type { Limits } from "../limits/limits.ts";
+import type { CoreLimits } from "../limits/limits.ts";
 import { Actor, commitRequest } from "../testing/actors.ts";
 import { createAgent } from "../testing/client.ts";
 import { quietCluster } from "../testing/quiet_cluster.ts";
@@ -37,7 +37,7 @@ interface Scene {
 
 /** Before the founding is sent. */
 interface Preparation {
-  readonly limits: Limits;
+  readonly limits: CoreLimits;
   readonly engine: Engine;
   readonly alice: Actor;
   readonly carol: Actor;
@@ -75,7 +75,7 @@ async function race(
   });
   const world = await createWorld({ engine: held, cluster });
   // cast: the core has them, its interface does not
-  const { limits } = world.core as unknown as { limits: Limits };
+  const { limits } = world.core as unknown as { limits: CoreLimits };
   try {
     const { alice, bob, channelId } = await createPair(world);
     const carol = await Actor.connect(world, 3);

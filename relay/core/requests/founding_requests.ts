@@ -21,19 +21,19 @@ import {
 } from "../../../proto/mod.ts";
 import type { Entry, NewEntry } from "../../engine/engine.ts";
 import { sentBy } from "../session/agent.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { ChannelState } from "../channel/channel_state.ts";
 import { decodeCommitBody, encodeFoundingBody } from "../channel/entry_body.ts";
 import { inviteChanges } from "./invite_records.ts";
 import { epochConflict, logSilent, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "./request_handler.ts";
-import { appendSettled, mayStand, roomIn, type Settled } from "./append.ts";
+import { type AppendAnswer, appendSettled, mayStand, roomIn } from "./append.ts";
 import { checkOwner, openAsFounder } from "./channel_access.ts";
 import { payHandshake, payLostAttempt, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
-type Founding = RequestBody<"FoundGeneration">;
+type FoundingRequest = RequestBody<"FoundGeneration">;
 
 export async function claimForFounding(
   asker: AgentAsker,
@@ -74,7 +74,7 @@ export async function claimForFounding(
 
 export function foundGeneration(
   asker: AgentAsker,
-  body: Founding,
+  body: FoundingRequest,
 ): Promise<ReplyBody<"FoundGeneration">> {
   return asker.session.inOrder(async (release) => {
     const { core, agent } = asker;
@@ -136,13 +136,13 @@ const maxAttempts = 5;
  */
 async function appendJudged(
   asker: AgentAsker,
-  channel: Channel,
-  body: Founding,
+  channel: LoadedChannel,
+  body: FoundingRequest,
   entry: Pick<
     NewEntry,
     "bodyVersion" | "body" | "key" | "commitHash" | "records" | "charge" | "room"
   >,
-): Promise<Settled> {
+): Promise<AppendAnswer> {
   const { core, agent } = asker;
   const { generation, members } = body.founding;
   // When its turn has come: the check is as new as it can be.
@@ -192,12 +192,12 @@ async function appendJudged(
   });
 }
 
-function rateKey({ agent }: AgentAsker, { channelId }: Channel): string {
+function rateKey({ agent }: AgentAsker, { channelId }: LoadedChannel): string {
   return `${channelId} by ${agent.agentId}`;
 }
 
 /** For the hourly limit. */
-function count(asker: AgentAsker, channel: Channel): void {
+function count(asker: AgentAsker, channel: LoadedChannel): void {
   asker.core.limits.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
 }
 
@@ -205,7 +205,7 @@ function count(asker: AgentAsker, channel: Channel): void {
  * Throws `Refusal` when the sender's foundings of this channel, lost attempts included, were too
  * many in this hour.
  */
-function refuseTooMany(asker: AgentAsker, channel: Channel): void {
+function refuseTooMany(asker: AgentAsker, channel: LoadedChannel): void {
   const { core } = asker;
   const retryAfterMs = core.limits.rates.foundings.waitMs(
     rateKey(asker, channel),
@@ -225,7 +225,7 @@ const overtakerBytes = 256 * 1024;
  */
 async function overtakerOf(
   { core }: AgentAsker,
-  { channelId }: Channel,
+  { channelId }: LoadedChannel,
   after: number,
 ): Promise<AgentId | undefined> {
   const items = await core.deps.engine.read(channelId, { after, maxBytes: overtakerBytes });
@@ -239,7 +239,7 @@ function isChange(entry: Entry): boolean {
 }
 
 /** Whether its sender may begin the next generation now, and with these members. */
-function checkTurn({ agent }: AgentAsker, channel: Channel, body: Founding): void {
+function checkTurn({ agent }: AgentAsker, channel: LoadedChannel, body: FoundingRequest): void {
   const { epoch } = channel.state;
   checkOwner(channel, agent.agentId);
   checkNobodyLeft(channel.state, body);
@@ -262,7 +262,7 @@ function answer(
  * A leaving member signed about its leaf of the generation before: in the new group it would have
  * another leaf, and nobody could remove it.
  */
-function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): void {
+function checkNobodyLeft({ members }: ChannelState, { welcomes }: FoundingRequest): void {
   const welcomed = welcomes.flatMap(({ recipients }) => recipients);
   const left = welcomed.find((agentId) => members.get(agentId)?.leaving?.reason === "left");
   if (left !== undefined) {
@@ -274,7 +274,7 @@ function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): voi
  * Each list ascending and without repetition; everybody is in the group or absent, and the Welcome
  * is for the others. Whom it leaves out beside the blamed is for members to judge.
  */
-function checkLists({ founding, absent, welcomes }: Founding): void {
+function checkLists({ founding, absent, welcomes }: FoundingRequest): void {
   const { members, without, owners, blamed } = founding;
   const lists = [members, without, owners, absent, ...welcomes.map(({ recipients }) => recipients)];
   if (lists.some((list) => list.some((agentId, i) => i > 0 && agentId <= (list[i - 1] ?? "")))) {
@@ -307,7 +307,7 @@ function checkLists({ founding, absent, welcomes }: Founding): void {
   }
 }
 
-function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
+function checkSignatures({ core, agent }: AgentAsker, body: FoundingRequest): void {
   const { channelId, founding, proof, welcomes } = body;
   const { welcomeBytes } = core.config.limits;
   const isOwn = equalBytes(founding.signatureKey, agent.publicKey) &&
@@ -348,7 +348,7 @@ function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
 async function checkBadCommit(
   { core }: AgentAsker,
   epoch: number,
-  { channelId, founding }: Founding,
+  { channelId, founding }: FoundingRequest,
 ): Promise<void> {
   const { generation, baseEpoch, badCommit, blamed } = founding;
   if (generationOf(baseEpoch) === generation - 1 && baseEpoch < epoch) {

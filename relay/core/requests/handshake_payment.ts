@@ -7,9 +7,9 @@ import type { Charge } from "../../engine/engine.ts";
 import { type Allowance, allowanceOf } from "../limits/plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "./request_handler.ts";
-import { mayStand, type Settled } from "./append.ts";
+import { type AppendAnswer, mayStand } from "./append.ts";
 import { partOf, partyOf, sharesOf } from "../limits/shares.ts";
-import type { Agent } from "../session/agent.ts";
+import type { ConnectedAgent } from "../session/agent.ts";
 import type { Allowances } from "../limits/allowances.ts";
 import { payMessages } from "./message_payment.ts";
 
@@ -26,7 +26,10 @@ export interface Payment {
 }
 
 /** Settles with what becomes of the entry. */
-export async function settling(payment: Payment, appending: Promise<Settled>): Promise<Settled> {
+export async function settling(
+  payment: Payment,
+  appending: Promise<AppendAnswer>,
+): Promise<AppendAnswer> {
   let appended: boolean | undefined = false;
   try {
     const settled = await appending;
@@ -130,7 +133,7 @@ export async function payHandshake(
 
 /** Of every share that its sender uses, or of none. */
 function takeAllowance(
-  agent: Agent,
+  agent: ConnectedAgent,
   allowances: Allowances,
   { bytes, allowance, nowMs }: {
     readonly bytes: number;

@@ -13,7 +13,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { RecordEdit } from "../../engine/engine.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { decodeList, encodeList, type ListFormat } from "../channel/stored_list.ts";
 
@@ -51,7 +51,7 @@ export async function findInvite(
 /** Whether its inviter may still answer it. */
 export function isInviteGood(
   { inviter, sinceSequence }: InviteRecord,
-  { state }: Channel,
+  { state }: LoadedChannel,
 ): boolean {
   return state.isActive(inviter) && state.members.get(inviter)?.sinceSequence === sinceSequence;
 }
@@ -71,7 +71,7 @@ export interface InviteChanges {
  */
 export async function inviteChanges(
   core: CoreParts,
-  channel: Channel,
+  channel: LoadedChannel,
   { added, removed, answers }: Pick<RequestBody<"SendCommit">, "added" | "removed" | "answers">,
 ): Promise<InviteChanges> {
   const { state } = channel;
@@ -104,7 +104,7 @@ export async function inviteChanges(
 /** Which these agents made, or came by. */
 async function invitesOf(
   { deps: { engine } }: CoreParts,
-  { channelId }: Channel,
+  { channelId }: LoadedChannel,
   agents: ReadonlySet<AgentId>,
 ): Promise<InviteId[]> {
   const prefix = inviteKey(channelId, "");
@@ -121,7 +121,7 @@ async function invitesOf(
 /** The last use ends it. Of those that came before, the ones that are gone are forgotten. */
 async function useEdit(
   { deps: { engine } }: CoreParts,
-  { state }: Channel,
+  { state }: LoadedChannel,
   key: string,
   agents: readonly AgentId[],
 ): Promise<RecordEdit | undefined> {

@@ -1,7 +1,7 @@
 /** Making an invite known to the relay, and withdrawing it. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
-import type { PutOutcome, Room } from "../../engine/engine.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { PutOutcome, StorageLimits } from "../../engine/engine.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { decodeInvite, encodeInvite, inviteKey } from "./invite_records.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "./request_handler.ts";
@@ -59,9 +59,9 @@ const crowdedRetryMs = 60_000;
 
 function refusalOf(
   core: CoreParts,
-  channel: Channel,
+  channel: LoadedChannel,
   outcome: Exclude<PutOutcome, { readonly kind: "stored" }>,
-  { accountBytes }: Room,
+  { accountBytes }: StorageLimits,
 ): Refusal {
   if (outcome.kind === "no_channel") return channelNotFound();
   if (outcome.kind === "conflict") {

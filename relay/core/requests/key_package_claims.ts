@@ -4,7 +4,7 @@
  */
 import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mod.ts";
 import { takeOfAll } from "../../../server/limits/mod.ts";
-import type { Claimed } from "../../engine/engine.ts";
+import type { ClaimedKeyPackage } from "../../engine/engine.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "./request_handler.ts";
 
@@ -14,7 +14,7 @@ import type { AgentAsker, CoreParts } from "./request_handler.ts";
  */
 const halfEmptyRetryMs = 60_000;
 
-interface Claim {
+interface KeyPackageClaim {
   readonly channelId: ChannelId;
   readonly agentId: AgentId;
   readonly nonce: Uint8Array;
@@ -25,15 +25,15 @@ interface Claim {
   readonly hasJoined: boolean;
 }
 
-interface Wait {
+interface ClaimDelay {
   readonly retryAfterMs: number;
 }
 
 /** The answer that this claim has had. */
 export async function repeatClaim(
   { core, agent }: AgentAsker,
-  claim: Omit<Claim, "hasJoined">,
-): Promise<Claimed | undefined> {
+  claim: Omit<KeyPackageClaim, "hasJoined">,
+): Promise<ClaimedKeyPackage | undefined> {
   const { engine, nowMs } = core.deps;
   const key = claimKeyOf(agent.agentId, claim);
   return await engine.keyPackages.claim(claim.agentId, { key, nowMs: nowMs(), share: "none" });
@@ -45,8 +45,8 @@ export async function repeatClaim(
  */
 export async function claimKeyPackage(
   asker: AgentAsker,
-  claim: Claim,
-): Promise<Claimed | Wait | undefined> {
+  claim: KeyPackageClaim,
+): Promise<ClaimedKeyPackage | ClaimDelay | undefined> {
   const { core, agent } = asker;
   const { agentId, hasJoined } = claim;
   const { engine, nowMs, meter } = core.deps;
@@ -86,7 +86,7 @@ function takeRates(
 
 function claimKeyOf(
   claimer: AgentId,
-  { channelId, nonce }: Pick<Claim, "channelId" | "nonce">,
+  { channelId, nonce }: Pick<KeyPackageClaim, "channelId" | "nonce">,
 ): string {
   return `${claimer} ${channelId} ${encodeBase64url(nonce)}`;
 }

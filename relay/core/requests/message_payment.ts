@@ -4,7 +4,7 @@
  * the key has for all.
  */
 import { type Bucket, takeOfAll } from "../../../server/limits/mod.ts";
-import type { Charge, Cost } from "../../engine/engine.ts";
+import type { Charge, ChargedAmount } from "../../engine/engine.ts";
 import type { Reservation } from "../deps.ts";
 import { keyOf } from "../limits/shares.ts";
 import { Refusal } from "../refusal.ts";
@@ -19,7 +19,7 @@ export interface PaidMessages {
 /** All of them, or a refusal and none. */
 export function payMessages(
   asker: AgentAsker,
-  cost: Cost,
+  cost: ChargedAmount,
 ): PaidMessages | Refusal | Promise<PaidMessages | Refusal> {
   const { core: { deps: { quota, nowMs } }, agent } = asker;
   const [key, visitor] = [keyOf(agent), visitorOf(asker)];

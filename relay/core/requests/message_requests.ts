@@ -14,9 +14,9 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Room } from "../../engine/engine.ts";
+import type { StorageLimits } from "../../engine/engine.ts";
 import { sentBy } from "../session/agent.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { encodeMessageBody } from "../channel/entry_body.ts";
 import { comesAgain, epochConflict, logSilent, Refusal, relayFailed } from "../refusal.ts";
 import type { MessageInRun } from "../session/refused_runs.ts";
@@ -25,13 +25,13 @@ import { appendSettled, isUndone, mayStand, roomIn } from "./append.ts";
 import { openAsMember, reachEpoch } from "./channel_access.ts";
 import { type PaidMessages, payMessages } from "./message_payment.ts";
 
-type Message = RequestBody<"SendMessage">;
-type Reply = ReplyBody<"SendMessage">;
+type MessageRequest = RequestBody<"SendMessage">;
+type MessageReply = ReplyBody<"SendMessage">;
 
 /** Bytes that MLS adds to a payload at most: framing and padding up to the next cell. */
 const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
 
-export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
+export function sendMessage(asker: AgentAsker, body: MessageRequest): Promise<MessageReply> {
   const { channelId, run } = body;
   if (run === undefined) {
     return asker.session.inOrder((release) => answerMessage(asker, body, { release }));
@@ -47,7 +47,7 @@ export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
   });
 }
 
-interface Passage {
+interface MessagePassage {
   /** The engine has it. */
   readonly release: () => void;
   /** Of its run: it must not overtake an earlier message that was refused. */
@@ -56,9 +56,9 @@ interface Passage {
 
 async function answerMessage(
   asker: AgentAsker,
-  body: Message,
-  { release, inRun }: Passage,
-): Promise<Reply> {
+  body: MessageRequest,
+  { release, inRun }: MessagePassage,
+): Promise<MessageReply> {
   const { refusedRuns } = asker.session;
   const refusal = inRun && refusedRuns.refusalOf(body.channelId, inRun.run);
   let count = 1;
@@ -89,8 +89,8 @@ function refusalFor(error: unknown): unknown {
   return mayStand(error) ? logSilent() : error;
 }
 
-interface Admission {
-  readonly body: Message;
+interface MessageAdmission {
+  readonly body: MessageRequest;
   /** Messages in it. */
   readonly count: number;
   /** The engine has it. */
@@ -100,7 +100,11 @@ interface Admission {
   readonly inRun: MessageInRun | undefined;
 }
 
-async function admit(asker: AgentAsker, channel: Channel, admission: Admission): Promise<Reply> {
+async function admit(
+  asker: AgentAsker,
+  channel: LoadedChannel,
+  admission: MessageAdmission,
+): Promise<MessageReply> {
   const { body, count } = admission;
   if (body.epoch > channel.state.epoch) await reachEpoch(asker.core, channel, body.epoch);
   if (body.epoch !== channel.state.epoch) {
@@ -126,17 +130,17 @@ async function admit(asker: AgentAsker, channel: Channel, admission: Admission):
   return await appending;
 }
 
-interface Terms {
+interface AppendTerms {
   readonly paid: PaidMessages;
-  readonly room: Room;
+  readonly room: StorageLimits;
 }
 
 async function append(
   asker: AgentAsker,
-  channel: Channel,
-  { body, failed, inRun }: Admission,
-  { paid: { charge, settle }, room }: Terms,
-): Promise<Reply> {
+  channel: LoadedChannel,
+  { body, failed, inRun }: MessageAdmission,
+  { paid: { charge, settle }, room }: AppendTerms,
+): Promise<MessageReply> {
   const { core, agent } = asker;
   const { meter, nowMs } = core.deps;
   let appended: boolean | undefined = false;
@@ -172,7 +176,7 @@ async function append(
 
 function checkMessage(
   { core }: AgentAsker,
-  { channelId, epoch, messageId, ciphertext }: Message,
+  { channelId, epoch, messageId, ciphertext }: MessageRequest,
 ): MessageAad {
   if (ciphertext.length > core.config.limits.payloadBytes + framingBytes) {
     throw new Refusal(
@@ -211,15 +215,15 @@ function checkMessage(
 
 async function originalAnswer(
   asker: AgentAsker,
-  channel: Channel,
-  body: Message,
-): Promise<Reply | undefined> {
+  channel: LoadedChannel,
+  body: MessageRequest,
+): Promise<MessageReply | undefined> {
   const found = await asker.core.deps.engine.findKey(channel.channelId, keyOf(asker, body));
   if (found === undefined) return undefined;
   return { sequence: found.sequence, timeMs: found.timeMs, duplicate: true };
 }
 
-function keyOf({ agent }: AgentAsker, { messageId }: Message): string {
+function keyOf({ agent }: AgentAsker, { messageId }: MessageRequest): string {
   return `message:${agent.agentId}:${messageId}`;
 }
 

@@ -12,7 +12,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../channel/pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "./request_handler.ts";
@@ -88,14 +88,14 @@ export async function requestRejoin(
 }
 
 /** Each member may answer a request once for each time that it is told. */
-function tell({ core }: AgentAsker, channel: Channel, request: RejoinRequest): void {
+function tell({ core }: AgentAsker, channel: LoadedChannel, request: RejoinRequest): void {
   const { leafSenders: _, toldAtMs: __, ...shared } = request;
   core.deps.cluster?.shareJoin(shared);
   tellReaders(core, channel, request);
 }
 
 /** Those that read the channel at this relay. */
-export function tellReaders(core: CoreParts, channel: Channel, request: RejoinRequest): void {
+export function tellReaders(core: CoreParts, channel: LoadedChannel, request: RejoinRequest): void {
   request.toldAtMs = core.deps.nowMs();
   request.leafSenders.clear();
   for (const reader of channel.subscriptions.keys()) {

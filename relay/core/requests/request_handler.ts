@@ -1,28 +1,28 @@
 /** Types that the handlers of requests share: the parts of the core, and the asker. */
 import type { CallName, ReplyBody, RequestBody } from "../../../proto/mod.ts";
-import type { Background } from "../background.ts";
+import type { BackgroundWork } from "../background.ts";
 import type { LoadedChannels } from "../channel/loaded_channels.ts";
 import type { LogId } from "../channel/log_id.ts";
 import type { PendingJoins } from "../channel/pending_joins.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
-import type { Limits } from "../limits/limits.ts";
-import type { Agent } from "../session/agent.ts";
+import type { CoreLimits } from "../limits/limits.ts";
+import type { ConnectedAgent } from "../session/agent.ts";
 import type { Session } from "../session/session.ts";
 import type { Sessions } from "../session/sessions.ts";
-import type { Relief } from "../upkeep/relief.ts";
+import type { StorageReclaimer } from "../upkeep/relief.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 
 export interface CoreParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
-  readonly background: Background;
-  readonly limits: Limits;
+  readonly background: BackgroundWork;
+  readonly limits: CoreLimits;
   readonly logId: LogId;
   readonly joins: PendingJoins;
   readonly channels: LoadedChannels;
   readonly sessions: Sessions;
-  readonly relief: Relief;
+  readonly relief: StorageReclaimer;
   readonly upkeep: Upkeep;
 }
 
@@ -35,11 +35,11 @@ export interface Asker {
 
 /** The asker after authentication. */
 export interface AgentAsker extends Asker {
-  readonly agent: Agent;
+  readonly agent: ConnectedAgent;
 }
 
 /** Rejects with `Refusal`, or a `WireError` of the contract, for an expected no. */
-export type Handler<Name extends CallName, By extends Asker = AgentAsker> = (
+export type CallHandler<Name extends CallName, By extends Asker = AgentAsker> = (
   asker: By,
   body: RequestBody<Name>,
 ) => ReplyBody<Name> | Promise<ReplyBody<Name>>;

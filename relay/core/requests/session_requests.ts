@@ -11,13 +11,13 @@ import {
   sessionFeatures,
 } from "../../../proto/mod.ts";
 import { networkOf } from "../../../server/limits/mod.ts";
-import type { Moment } from "../cluster.ts";
+import type { LogMoment } from "../cluster.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
 import { planOf } from "../limits/plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker } from "./request_handler.ts";
-import type { Agent } from "../session/agent.ts";
+import type { ConnectedAgent } from "../session/agent.ts";
 import type { Session } from "../session/session.ts";
 import { isReplaced } from "../session/sessions.ts";
 
@@ -125,7 +125,7 @@ export async function authenticate(
 async function beginInLog(
   { core, session }: Asker,
   agentId: AgentId,
-  since: Moment | undefined,
+  since: LogMoment | undefined,
 ): Promise<number | undefined> {
   const { cluster } = core.deps;
   if (cluster === undefined) return undefined;
@@ -135,7 +135,7 @@ async function beginInLog(
   });
 }
 
-interface Authenticated {
+interface AuthenticatedAgent {
   readonly agentId: AgentId;
   readonly publicKey: Uint8Array;
   readonly token: VerifiedToken;
@@ -146,7 +146,7 @@ interface Authenticated {
 
 function adopt(
   { core, session }: Asker,
-  { agentId, publicKey, token, number, isMember, knowsReturns }: Authenticated,
+  { agentId, publicKey, token, number, isMember, knowsReturns }: AuthenticatedAgent,
 ): void {
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   // Again: the answer to a second challenge may have been faster.
@@ -156,7 +156,7 @@ function adopt(
   if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
   const plan = planOf(token.plan);
   const visitor = grant?.isPublic ? networkOf(session.link.remoteAddress) : undefined;
-  const agent: Agent = {
+  const agent: ConnectedAgent = {
     agentId,
     publicKey,
     account,

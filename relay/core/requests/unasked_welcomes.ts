@@ -4,14 +4,14 @@
  * those that come later have room, however much the first have sent.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import { Refusal } from "../refusal.ts";
 import { unaskedCost } from "../limits/request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
-import type { Adding } from "../limits/unasked.ts";
+import type { PendingAddition } from "../limits/unasked.ts";
 
-export interface Additions {
+export interface CommitAdditions {
   readonly added: readonly AgentId[];
   /** Requests that are answered with it: their agents asked. */
   readonly answers: readonly JoinRequestId[];
@@ -45,8 +45,8 @@ export function welcomeBytesOf(
  */
 export async function admitUnasked(
   core: CoreParts,
-  channel: Channel,
-  { added, answers, welcomeBytes }: Additions,
+  channel: LoadedChannel,
+  { added, answers, welcomeBytes }: CommitAdditions,
 ): Promise<Disposable> {
   const { account, channelId } = channel;
   const requests = answers.flatMap((requestId) => core.joins.find(requestId) ?? []);
@@ -72,7 +72,7 @@ export async function admitUnasked(
 
 async function refuseExcess(
   core: CoreParts,
-  { account, channelId }: Channel,
+  { account, channelId }: LoadedChannel,
   agentId: AgentId,
 ): Promise<void> {
   const { config, deps: { engine, meter } } = core;
@@ -92,7 +92,7 @@ async function refuseExcess(
 
 function excessOf(
   config: CoreConfig,
-  { channels, bytes, otherAccounts }: Adding & { otherAccounts: number },
+  { channels, bytes, otherAccounts }: PendingAddition & { otherAccounts: number },
 ): string | undefined {
   if (channels > config.joiningPerAccount) {
     return `was added to ${config.joiningPerAccount} channels of this account and has not come into them`;

@@ -7,15 +7,15 @@ import {
   rightsIn,
 } from "../../../proto/mod.ts";
 import type { NewEntry } from "../../engine/engine.ts";
-import type { Plan } from "../limits/plans.ts";
-import type { Sharing } from "../limits/shares.ts";
+import type { PlanName } from "../limits/plans.ts";
+import type { SharingAgent } from "../limits/shares.ts";
 
 /** The owner of a session, once it has proved its identity. */
-export interface Agent extends Sharing {
+export interface ConnectedAgent extends SharingAgent {
   readonly agentId: AgentId;
   readonly publicKey: Uint8Array;
   account: AccountId;
-  plan: Plan;
+  plan: PlanName;
   /** Of its token. */
   issuedAtMs: number;
   expiresAtMs: number;
@@ -30,20 +30,20 @@ export interface Agent extends Sharing {
  * void.
  */
 export function sentBy(
-  { agentId, session }: Pick<Agent, "agentId" | "session">,
+  { agentId, session }: Pick<ConnectedAgent, "agentId" | "session">,
 ): Pick<NewEntry, "by"> {
   return session === undefined ? {} : { by: { agentId, session } };
 }
 
 /** Whether it may know of the channel. */
 export function covers(
-  { grant }: Pick<Agent, "grant">,
+  { grant }: Pick<ConnectedAgent, "grant">,
   channel: { readonly name: ChannelName; readonly channelId: ChannelId },
 ): boolean {
   return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
 }
 
 /** By a guest pass: its channel is named by its id. */
-export function isGuest({ grant }: Pick<Agent, "grant">): boolean {
+export function isGuest({ grant }: Pick<ConnectedAgent, "grant">): boolean {
   return grant !== undefined && grant.scopes.some((scope) => "channelId" in scope);
 }

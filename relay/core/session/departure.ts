@@ -11,7 +11,7 @@ export const shortestRetryMs = 500;
 const turnMs = 20;
 const leastAtOnce = 10;
 
-export class Departure {
+export class SessionDrain {
   readonly #drainMs: number;
   readonly #after: CoreDeps["after"];
   #cancel: () => void = () => {};

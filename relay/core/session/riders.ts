@@ -2,22 +2,22 @@
  * Statements that may ride to a client in cells that leave anyway. Its subscriptions take turns:
  * one with many statements does not hold up the others.
  */
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { Subscription } from "../channel/subscription.ts";
 
-interface Held {
-  readonly channel: Channel;
+interface PiggybackSource {
+  readonly channel: LoadedChannel;
   readonly subscription: Subscription;
 }
 
 /** Subscriptions that are asked per cell: a session may have a thousand. */
 const tries = 4;
 
-export class Riders {
-  readonly #subscriptions: { readonly size: number; values(): Iterator<Held> };
-  #turns: Iterator<Held> | undefined;
+export class PiggybackedStatements {
+  readonly #subscriptions: { readonly size: number; values(): Iterator<PiggybackSource> };
+  #turns: Iterator<PiggybackSource> | undefined;
 
-  constructor(subscriptions: { readonly size: number; values(): Iterator<Held> }) {
+  constructor(subscriptions: { readonly size: number; values(): Iterator<PiggybackSource> }) {
     this.#subscriptions = subscriptions;
   }
 
@@ -31,7 +31,7 @@ export class Riders {
     return undefined;
   }
 
-  #nextTurn(): Held | undefined {
+  #nextTurn(): PiggybackSource | undefined {
     const next = this.#turns?.next();
     if (next !== undefined && next.done !== true) return next.value;
     this.#turns = this.#subscriptions.values();

@@ -22,17 +22,17 @@ import {
   WireError,
 } from "../../../proto/mod.ts";
 import { EngineError } from "../../engine/errors.ts";
-import type { Agent } from "./agent.ts";
-import type { Channel } from "../channel/channel.ts";
-import type { Moment } from "../cluster.ts";
+import type { ConnectedAgent } from "./agent.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
+import type { LogMoment } from "../cluster.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import type { FairTurns } from "../limits/fair_turns.ts";
-import type { EndReason, Link, RelaySession } from "../link.ts";
+import type { ClientLink, CoreSession, EndReason } from "../link.ts";
 import { comesAgain, logSilent, Refusal, relayFailed } from "../refusal.ts";
 import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "../limits/request_cost.ts";
-import { Riders } from "./riders.ts";
+import { PiggybackedStatements } from "./riders.ts";
 import { partyOf } from "../limits/shares.ts";
 import { DiskRefusal } from "../limits/storage_watch.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "../channel/subscription.ts";
@@ -80,20 +80,20 @@ const readsAtOnce = 16;
 /** Timers of runtimes take no more than 2^31 - 1 ms; a longer one would fire at once. */
 const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
 
-interface Reading {
-  readonly channel: Channel;
+interface OpenSubscription {
+  readonly channel: LoadedChannel;
   readonly subscription: Subscription;
 }
 
-export class Session implements RelaySession, DeliverySink {
-  readonly link: Link;
+export class Session implements CoreSession, DeliverySink {
+  readonly link: ClientLink;
   readonly openedAtMs: number;
-  readonly #subscriptions = new Map<ChannelId, Reading>();
+  readonly #subscriptions = new Map<ChannelId, OpenSubscription>();
   /** Requests to join that its agent has not been sent. Some may have ended. */
   readonly joins = new Set<JoinRequestId>();
   /** Channels whose Welcome for this agent is to be pushed. */
-  readonly welcomes = new Set<Channel>();
-  agent: Agent | undefined;
+  readonly welcomes = new Set<LoadedChannel>();
+  agent: ConnectedAgent | undefined;
   readonly refusedRuns = new RefusedRuns();
   /**
    * The nonce that may be answered, and until when. `since`: when its client asked for it, where
@@ -102,7 +102,7 @@ export class Session implements RelaySession, DeliverySink {
   challenge: {
     readonly nonce: Uint8Array;
     readonly untilMs: number;
-    readonly since?: Moment | undefined;
+    readonly since?: LogMoment | undefined;
     readonly features: readonly number[];
   } | undefined;
   challenged = false;
@@ -111,7 +111,7 @@ export class Session implements RelaySession, DeliverySink {
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
-  readonly #riders = new Riders(this.#subscriptions);
+  readonly #riders = new PiggybackedStatements(this.#subscriptions);
   /** Those that hold a page which they have just read. */
   readonly #ready = new Set<Subscription>();
   #reads = 0;
@@ -126,7 +126,7 @@ export class Session implements RelaySession, DeliverySink {
   /** The last request that adds to a log has been given to the engine when this resolves. */
   #order: Promise<void> | undefined;
 
-  constructor(link: Link, host: SessionHost) {
+  constructor(link: ClientLink, host: SessionHost) {
     this.link = link;
     this.#host = host;
     this.openedAtMs = host.deps.nowMs();
@@ -180,7 +180,7 @@ export class Session implements RelaySession, DeliverySink {
   }
 
   /** The session has an agent now. */
-  authenticated({ account }: Agent): void {
+  authenticated({ account }: ConnectedAgent): void {
     this.link.authenticated(account);
     if (this.#cover !== undefined) this.configureCover(this.#cover);
   }
@@ -221,7 +221,7 @@ export class Session implements RelaySession, DeliverySink {
     this.#send(notices[operation].lane, encodeNotice(operation, body));
   }
 
-  get subscriptions(): ReadonlyMap<ChannelId, Reading> {
+  get subscriptions(): ReadonlyMap<ChannelId, OpenSubscription> {
     return this.#subscriptions;
   }
 
@@ -275,7 +275,7 @@ export class Session implements RelaySession, DeliverySink {
   }
 
   /** In place of an earlier one to the same channel, which has ended. */
-  subscribe(channelId: ChannelId, reading: Reading): void {
+  subscribe(channelId: ChannelId, reading: OpenSubscription): void {
     this.#subscriptions.set(channelId, reading);
     this.#host.used(this);
   }

@@ -10,8 +10,8 @@
  * (`visitor_places.ts`).
  */
 import { type KeyId, RecentMap } from "../../../proto/mod.ts";
-import { type Newcomer, type Place, Places, type Standing } from "../../../server/limits/mod.ts";
-import { type Agent, isGuest } from "./agent.ts";
+import { type Newcomer, type Place, Places, type PlaceUse } from "../../../server/limits/mod.ts";
+import { type ConnectedAgent, isGuest } from "./agent.ts";
 import type { CoreConfig } from "../config.ts";
 import type { EndReason } from "../link.ts";
 import type { PlaceDeps } from "../limits/place_deps.ts";
@@ -29,9 +29,11 @@ export const reservedShare = 0.1;
 export const idleMs = 5_000;
 const ceilingRetryMs = 5_000;
 
-export type Admitted = { readonly refused: EndReason } | { readonly evicted: Session | undefined };
+export type SessionAdmission = { readonly refused: EndReason } | {
+  readonly evicted: Session | undefined;
+};
 
-export interface Arrival {
+export interface ArrivingSession {
   readonly isMember: boolean;
   /** The agent's own, until now. */
   readonly older: Session | undefined;
@@ -72,7 +74,11 @@ export class SessionPlaces {
    * is for the caller to end. So is the older session of the same agent, whose place it takes: it
    * stays when the new one is refused.
    */
-  admit(session: Session, agent: Agent, { isMember, older }: Arrival): Admitted {
+  admit(
+    session: Session,
+    agent: ConnectedAgent,
+    { isMember, older }: ArrivingSession,
+  ): SessionAdmission {
     const nowMs = this.#deps.nowMs();
     this.#putToRest(nowMs);
     const ceiling = agent.visitor === undefined
@@ -135,7 +141,10 @@ export class SessionPlaces {
    * Undefined while there is room below the ceilings; at that of an account the longest of its idle
    * sessions gives way.
    */
-  #ceilingOf(agent: Agent, older: Agent | undefined): Admitted | undefined {
+  #ceilingOf(
+    agent: ConnectedAgent,
+    older: ConnectedAgent | undefined,
+  ): SessionAdmission | undefined {
     const { sessionsPerAccount, sessionsPerGuest } = this.#config;
     const { account } = agent;
     const key = keyOf(agent);
@@ -157,9 +166,9 @@ export class SessionPlaces {
   /** One that takes the place of an older one of the same account's needs no other. */
   #ceilingOfVisitors(
     session: Session,
-    agent: Agent,
-    older: Agent | undefined,
-  ): Admitted | undefined {
+    agent: ConnectedAgent,
+    older: ConnectedAgent | undefined,
+  ): SessionAdmission | undefined {
     if (older !== undefined && partyOf(older) === partyOf(agent)) return undefined;
     const verdict = this.#visitors.judge(session, agent);
     if (verdict.kind === "in") return verdict.displaced && { evicted: verdict.displaced.holder };
@@ -184,7 +193,7 @@ export class SessionPlaces {
   }
 
   /** Returns whether it has a place. */
-  #stand(session: Session, standing: Standing): boolean {
+  #stand(session: Session, standing: PlaceUse): boolean {
     const place = this.#held.get(session);
     if (place === undefined) return false;
     this.#places.stand(place, standing, this.#deps.nowMs());
@@ -193,14 +202,14 @@ export class SessionPlaces {
   }
 }
 
-function newcomerOf(session: Session, agent: Agent): Newcomer<Session> {
+function newcomerOf(session: Session, agent: ConnectedAgent): Newcomer<Session> {
   const { weight, isPaying } = rankOf(agent.plan);
   const newcomer = { party: partyOf(agent), holder: session, standing: "plain", isPaying } as const;
   if (agent.visitor === undefined) return { ...newcomer, weight };
   return { ...newcomer, weight: visitorsPart * weight, spares: agent.account };
 }
 
-function refused(message: string, retryAfterMs = ceilingRetryMs): Admitted {
+function refused(message: string, retryAfterMs = ceilingRetryMs): SessionAdmission {
   return { refused: { code: "rate_limited", message, retryAfterMs } };
 }
 

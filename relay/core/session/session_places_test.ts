@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { parseChannelName } from "../../../proto/mod.ts";
-import type { Transport } from "../link.ts";
+import type { TransportKind } from "../link.ts";
 import { Actor } from "../testing/actors.ts";
 import { worldTest } from "../testing/scene.ts";
 import { settle } from "../testing/simulated_time.ts";
@@ -24,7 +24,7 @@ async function hoard(
   world: World,
   account: number,
   count: number,
-  transport: Transport = "quic",
+  transport: TransportKind = "quic",
 ): Promise<Actor[]> {
   const actors: Actor[] = [];
   for (let i = 0; i < count; i++) {
@@ -37,7 +37,7 @@ async function connect(
   world: World,
   number: number,
   account: number,
-  transport: Transport = "quic",
+  transport: TransportKind = "quic",
 ): Promise<Actor> {
   const actor = new Actor(world, number, account, transport);
   await actor.reconnect(world, transport).catch(() => {}); // One that finds no place is cut off.

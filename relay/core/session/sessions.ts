@@ -11,17 +11,17 @@ import type {
   NoticeName,
   ReplyBody,
 } from "../../../proto/mod.ts";
-import type { Background } from "../background.ts";
+import type { BackgroundWork } from "../background.ts";
 import type { PendingJoins } from "../channel/pending_joins.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import type { FairTurns } from "../limits/fair_turns.ts";
-import type { Limits } from "../limits/limits.ts";
-import type { EndReason, Link } from "../link.ts";
+import type { CoreLimits } from "../limits/limits.ts";
+import type { ClientLink, EndReason } from "../link.ts";
 import type { Refusal } from "../refusal.ts";
 import type { RelayLoad } from "../relay_load.ts";
-import type { Agent } from "./agent.ts";
-import { Departure, longestRetryMs, shortestRetryMs } from "./departure.ts";
+import type { ConnectedAgent } from "./agent.ts";
+import { longestRetryMs, SessionDrain, shortestRetryMs } from "./departure.ts";
 import { pushJoins } from "./join_notices.ts";
 import { MovingBack } from "./moving_back.ts";
 import { Session, type SessionHost } from "./session.ts";
@@ -50,8 +50,8 @@ export const isReplaced: EndReason = {
 export interface SessionsParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
-  readonly background: Background;
-  readonly limits: Limits;
+  readonly background: BackgroundWork;
+  readonly limits: CoreLimits;
   readonly joins: PendingJoins;
 }
 
@@ -72,7 +72,7 @@ export class Sessions implements SessionHost {
   readonly #all = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #places: SessionPlaces;
-  readonly #departure: Departure;
+  readonly #departure: SessionDrain;
   readonly #moving: MovingBack;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
@@ -87,12 +87,12 @@ export class Sessions implements SessionHost {
     this.#parts = parts;
     this.#requests = requests;
     this.#places = new SessionPlaces(config, limits.places);
-    this.#departure = new Departure(config.drainMs, deps.after);
+    this.#departure = new SessionDrain(config.drainMs, deps.after);
     this.#moving = new MovingBack(this);
   }
 
   /** One that cannot be taken is ended through its link, with the reason. */
-  open(link: Link): Session {
+  open(link: ClientLink): Session {
     const { meter } = this.deps;
     const session = new Session(link, this);
     this.#all.add(session);
@@ -182,7 +182,7 @@ export class Sessions implements SessionHost {
    * Makes a session that of its agent, in place of an older one; ends it when there is no room for
    * it.
    */
-  adopt(session: Session, agent: Agent, isMember: boolean): void {
+  adopt(session: Session, agent: ConnectedAgent, isMember: boolean): void {
     const { meter, log } = this.deps;
     const older = this.#byAgent.get(agent.agentId);
     const admitted = this.#places.admit(session, agent, { isMember, older });
@@ -201,7 +201,7 @@ export class Sessions implements SessionHost {
   }
 
   /** The session lives as long as its token, which says too which plan its account has. */
-  learnToken(session: Session, { account, plan, issuedAtMs, expiresAtMs }: Agent): void {
+  learnToken(session: Session, { account, plan, issuedAtMs, expiresAtMs }: ConnectedAgent): void {
     const { background, deps: { nowMs }, limits } = this.#parts;
     background.run("plan", () => limits.plans.learn(account, { plan, issuedAtMs }, nowMs()));
     session.expireAfter(Math.max(0, expiresAtMs - nowMs()), {

@@ -3,18 +3,23 @@
  * has itself. They change hands by the rule of `server/limits/`; a party is one visitor.
  */
 import type { AccountId } from "../../../proto/mod.ts";
-import { type Place, Places, type Standing, type Verdict } from "../../../server/limits/mod.ts";
-import type { Agent } from "./agent.ts";
+import {
+  type Place,
+  Places,
+  type PlaceUse,
+  type PlaceVerdict,
+} from "../../../server/limits/mod.ts";
+import type { ConnectedAgent } from "./agent.ts";
 import type { CoreConfig } from "../config.ts";
 import type { PlaceDeps } from "../limits/place_deps.ts";
 import type { Session } from "./session.ts";
 import { partOf, visitorsPart } from "../limits/shares.ts";
 
-type Circle = Places<Session>;
+type VisitorCircle = Places<Session>;
 
-interface Circled {
+interface VisitorCirclePlace {
   readonly account: AccountId;
-  readonly circle: Circle;
+  readonly circle: VisitorCircle;
   readonly place: Place<Session>;
 }
 
@@ -23,8 +28,8 @@ export class VisitorPlaces {
   readonly #deps: PlaceDeps;
   readonly #minimumMs: number;
   /** Of accounts that have visitors now. */
-  readonly #circles = new Map<AccountId, Circle>();
-  readonly #held = new Map<Session, Circled>();
+  readonly #circles = new Map<AccountId, VisitorCircle>();
+  readonly #held = new Map<Session, VisitorCirclePlace>();
 
   constructor({ sessionsPerAccount }: CoreConfig, deps: PlaceDeps, minimumMs: number) {
     this.total = partOf(sessionsPerAccount, visitorsPart);
@@ -33,7 +38,7 @@ export class VisitorPlaces {
   }
 
   /** Returns what would become of it. Nothing changes. */
-  judge(session: Session, { account, visitor: party = "" }: Agent): Verdict<Session> {
+  judge(session: Session, { account, visitor: party = "" }: ConnectedAgent): PlaceVerdict<Session> {
     return this.#circle(account).judge(
       { party, holder: session, standing: "plain" },
       this.#deps.nowMs(),
@@ -54,7 +59,7 @@ export class VisitorPlaces {
   }
 
   /** Does nothing for an agent that is no visitor. Call it when there is a place. */
-  enter(session: Session, { account, visitor: party }: Agent): void {
+  enter(session: Session, { account, visitor: party }: ConnectedAgent): void {
     if (party === undefined) return;
     const circle = this.#circle(account);
     const entered = circle.enter({ party, holder: session, standing: "plain" }, this.#deps.nowMs());
@@ -63,7 +68,7 @@ export class VisitorPlaces {
     this.#held.set(session, { account, circle, place: entered.place });
   }
 
-  stand(session: Session, standing: Standing): void {
+  stand(session: Session, standing: PlaceUse): void {
     const circled = this.#held.get(session);
     circled?.circle.stand(circled.place, standing, this.#deps.nowMs());
   }
@@ -77,7 +82,7 @@ export class VisitorPlaces {
     if (circle.size === 0) this.#circles.delete(account);
   }
 
-  #circle(account: AccountId): Circle {
+  #circle(account: AccountId): VisitorCircle {
     const [total, minimumMs, { random }] = [this.total, this.#minimumMs, this.#deps];
     return this.#circles.get(account) ?? new Places({ total, minimumMs, safe: "only", random });
   }

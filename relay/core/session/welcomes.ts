@@ -3,13 +3,13 @@
  * the joining commit.
  */
 import { encodeNotice, generationOf } from "../../../proto/mod.ts";
-import type { Background } from "../background.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { BackgroundWork } from "../background.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import { covers } from "./agent.ts";
 import type { Session } from "./session.ts";
 
 /** One Welcome after the other, each when the link has room for it: they may be large. */
-export function pushWelcomes(session: Session, background: Background): void {
+export function pushWelcomes(session: Session, background: BackgroundWork): void {
   const [channel] = session.welcomes;
   if (channel === undefined || !session.hasRoom) return;
   session.welcomes.delete(channel);
@@ -19,7 +19,7 @@ export function pushWelcomes(session: Session, background: Background): void {
   );
 }
 
-async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
+async function sendWelcomeTo(session: Session, channel: LoadedChannel): Promise<void> {
   const { agent } = session;
   if (agent === undefined || !covers(agent, channel) || !channel.hasWelcomeFor(agent.agentId)) {
     return;

@@ -25,7 +25,7 @@ import {
   createWelcome,
   signedCommit,
 } from "../../../tests/support/mod.ts";
-import type { Transport } from "../link.ts";
+import type { TransportKind } from "../link.ts";
 import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
 
@@ -40,7 +40,7 @@ export class Actor {
   client: TestClient;
   readonly #world: World;
 
-  constructor(world: World, number: number, account = number, transport: Transport = "quic") {
+  constructor(world: World, number: number, account = number, transport: TransportKind = "quic") {
     this.#world = world;
     this.agent = createAgent(number);
     this.account = account;
@@ -51,7 +51,7 @@ export class Actor {
     world: World,
     number: number,
     account = number,
-    transport: Transport = "quic",
+    transport: TransportKind = "quic",
   ): Promise<Actor> {
     const actor = new Actor(world, number, account, transport);
     await actor.client.authenticate(actor.agent, tokenOf(account, startMs + 400 * dayMs));
@@ -66,7 +66,7 @@ export class Actor {
     return accountOf(this.account);
   }
 
-  async reconnect(world: World = this.#world, transport: Transport = "quic"): Promise<void> {
+  async reconnect(world: World = this.#world, transport: TransportKind = "quic"): Promise<void> {
     this.client.close();
     this.client = world.connect(transport);
     await this.client.authenticate(this.agent, tokenOf(this.account, startMs + 400 * dayMs));

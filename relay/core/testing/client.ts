@@ -24,7 +24,7 @@ import {
   type RequestBody,
   riderPrefixBytes,
 } from "../../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../link.ts";
+import type { ClientLink, CoreSession, EndReason, TransportKind } from "../link.ts";
 import type { RelayCore } from "../relay_core.ts";
 
 export const testOrigin = "quic://localhost:4433";
@@ -77,8 +77,8 @@ interface PendingCall {
   readonly reject: (error: Error) => void;
 }
 
-export class TestClient implements Link {
-  readonly transport: Transport;
+export class TestClient implements ClientLink {
+  readonly transport: TransportKind;
   remoteAddress = "127.0.0.1";
   readonly notices: NoticeEnvelope[] = [];
   /** Errors for this client's own notices; the others are not answered. */
@@ -94,7 +94,7 @@ export class TestClient implements Link {
   isChallenged = false;
   /** The result of the last request: set when the relay wants no more for now. */
   pressure: Promise<void> | undefined;
-  readonly #session: RelaySession;
+  readonly #session: CoreSession;
   readonly #calls = new Map<number, PendingCall>();
   /** Ids of notices. */
   readonly #quiet = new Set<number>();
@@ -102,7 +102,7 @@ export class TestClient implements Link {
   #stalled = false;
   #closed = false;
 
-  constructor(core: RelayCore, transport: Transport = "quic") {
+  constructor(core: RelayCore, transport: TransportKind = "quic") {
     this.transport = transport;
     this.end = (reason) => {
       this.ended = reason ?? null;
@@ -164,7 +164,7 @@ export class TestClient implements Link {
     }
     this.#calls.clear();
     // In the constructor of a refused connection there is no session yet.
-    (this.#session as RelaySession | undefined)?.closed();
+    (this.#session as CoreSession | undefined)?.closed();
   }
 
   raw(bytes: Uint8Array): Promise<void> | undefined {

@@ -4,7 +4,7 @@
  */
 import { type AgentId, foundingEpoch, type GapReason } from "../../../proto/mod.ts";
 import type { Entry } from "../../engine/engine.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import { emptyBody } from "../channel/entry_body.ts";
@@ -22,7 +22,7 @@ const cursorsAtOnce = 64;
 type CareDeps = Pick<CoreDeps, "engine" | "cluster" | "nowMs" | "meter">;
 
 export async function careForQueue(
-  channel: Channel,
+  channel: LoadedChannel,
   config: CoreConfig,
   deps: CareDeps,
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function careForQueue(
   await lapseAbsent(channel, config, deps);
 }
 
-export async function writeCursors(channel: Channel, { engine }: CareDeps): Promise<void> {
+export async function writeCursors(channel: LoadedChannel, { engine }: CareDeps): Promise<void> {
   const moved = channel.takeMoved();
   const parts = Array.from(
     { length: Math.ceil(moved.length / cursorsAtOnce) },
@@ -51,7 +51,7 @@ export async function writeCursors(channel: Channel, { engine }: CareDeps): Prom
  * takes room that others need.
  */
 async function forgetFormer(
-  channel: Channel,
+  channel: LoadedChannel,
   config: CoreConfig,
   { engine, nowMs }: CareDeps,
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function forgetFormer(
 }
 
 export async function saveSnapshot(
-  channel: Channel,
+  channel: LoadedChannel,
   { engine }: CareDeps,
   behind = staleSnapshot,
 ): Promise<void> {
@@ -78,7 +78,7 @@ export async function saveSnapshot(
 }
 
 /** The last entry that nobody needs any more. */
-export function trimmable(channel: Channel): number {
+export function trimmable(channel: LoadedChannel): number {
   const { members, former } = channel.state;
   let through = channel.head;
   for (const [agentId, { leaving }] of members) {
@@ -90,7 +90,7 @@ export function trimmable(channel: Channel): number {
   return through;
 }
 
-async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
+async function trimLog(channel: LoadedChannel, deps: CareDeps): Promise<void> {
   const through = trimmable(channel);
   const gain = through - channel.trimmed;
   const eager = channel.full || channel.queueBytes > longQueueBytes;
@@ -105,7 +105,7 @@ async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
 
 /** Drops a part of the messages that are too old or too many; returns whether there may be more. */
 async function dropMessages(
-  channel: Channel,
+  channel: LoadedChannel,
   config: CoreConfig,
   deps: CareDeps,
 ): Promise<boolean> {
@@ -151,7 +151,11 @@ async function dropMessages(
  * A member is absent when it has left something unread for too long; one that has read everything
  * holds nothing up.
  */
-async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
+async function lapseAbsent(
+  channel: LoadedChannel,
+  config: CoreConfig,
+  deps: CareDeps,
+): Promise<void> {
   const behind = [...channel.state.members].filter(([agentId, { leaving }]) =>
     leaving === undefined && channel.progress(agentId) < channel.head
   ).map(([agentId]) => agentId);
@@ -172,13 +176,13 @@ async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps)
 }
 
 /** Of the present generation alone: those of earlier ones are not counted any more. */
-function commitsSince({ state: { epoch, generation } }: Channel, next: Entry): number {
+function commitsSince({ state: { epoch, generation } }: LoadedChannel, next: Entry): number {
   return epoch - Math.max(next.epoch, foundingEpoch(generation));
 }
 
 /** Gaps have no time of their own. */
 async function firstEntryAfter(
-  channel: Channel,
+  channel: LoadedChannel,
   after: number,
   { engine }: CareDeps,
 ): Promise<Entry | undefined> {
@@ -191,7 +195,7 @@ async function firstEntryAfter(
 
 /** Once for each membership; its own founding ends a lapse, and another may follow. */
 function lapseKey(
-  { state: { generation } }: Channel,
+  { state: { generation } }: LoadedChannel,
   agentId: AgentId,
   joinedSequence: number,
 ): string {
@@ -201,7 +205,7 @@ function lapseKey(
 }
 
 async function lapse(
-  channel: Channel,
+  channel: LoadedChannel,
   agentId: AgentId,
   { engine, nowMs, meter }: CareDeps,
 ): Promise<void> {

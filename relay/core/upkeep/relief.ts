@@ -6,8 +6,8 @@
  * agent only take the place of messages of the same channel.
  */
 import type { AccountId, ChannelId } from "../../../proto/mod.ts";
-import type { Background } from "../background.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { BackgroundWork } from "../background.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import type { LoadedChannels } from "../channel/loaded_channels.ts";
@@ -23,14 +23,14 @@ const maxResting = 10_000;
 /** Of the account's storage: so much is free afterwards, if possible. */
 const freedShare = 1 / 16;
 
-export interface ReliefParts {
+export interface StorageReclaimerParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
-  readonly background: Background;
+  readonly background: BackgroundWork;
 }
 
-export interface Need {
+export interface SpaceNeed {
   /** Disk space that the account may take. */
   readonly accountBytes: number;
   /** Whether messages may go for it: not for what only makes the account larger. */
@@ -39,17 +39,17 @@ export interface Need {
   readonly within?: ChannelId | undefined;
 }
 
-export class Relief {
-  readonly #parts: ReliefParts;
+export class StorageReclaimer {
+  readonly #parts: StorageReclaimerParts;
   /** Until when nothing begins. */
   readonly #resting = new Map<string, number>();
 
-  constructor(parts: ReliefParts) {
+  constructor(parts: StorageReclaimerParts) {
     this.#parts = parts;
   }
 
   /** In the background, once at a time for each account. */
-  begin(account: AccountId, need: Need): void {
+  begin(account: AccountId, need: SpaceNeed): void {
     const { deps: { nowMs }, background } = this.#parts;
     // Whatever is in the way may ask at any rate.
     const key = `${account} ${need.within ?? need.dropsMessages}`;
@@ -66,7 +66,7 @@ export class Relief {
   }
 
   /** Whether the account has room now. */
-  async #relieve(account: AccountId, need: Need): Promise<boolean> {
+  async #relieve(account: AccountId, need: SpaceNeed): Promise<boolean> {
     const wanted = need.accountBytes * (1 - freedShare);
     const isFull = async (): Promise<boolean> =>
       await this.#parts.deps.engine.accountBytes(account) > wanted;
@@ -74,7 +74,11 @@ export class Relief {
     return !await isFull();
   }
 
-  async #makeRoom(account: AccountId, need: Need, isFull: () => Promise<boolean>): Promise<void> {
+  async #makeRoom(
+    account: AccountId,
+    need: SpaceNeed,
+    isFull: () => Promise<boolean>,
+  ): Promise<void> {
     const { engine } = this.#parts.deps;
     for (const channelId of await engine.closedChannels({ account, limit: closedAtOnce })) {
       if (!await isFull()) return;
@@ -88,7 +92,7 @@ export class Relief {
   }
 
   /** Whether there was something to cut. */
-  async #cut(channel: Channel, isFull: () => Promise<boolean>): Promise<boolean> {
+  async #cut(channel: LoadedChannel, isFull: () => Promise<boolean>): Promise<boolean> {
     const { config, deps } = this.#parts;
     channel.full = true;
     await careForQueue(channel, config, deps);

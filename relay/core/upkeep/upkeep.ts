@@ -2,9 +2,9 @@
  * Periodic work: one timer cares for the queues of the channels that changed, another for things
  * that grow old, in memory and in the engine.
  */
-import type { Limits } from "../limits/limits.ts";
-import type { Background } from "../background.ts";
-import type { Channel } from "../channel/channel.ts";
+import type { CoreLimits } from "../limits/limits.ts";
+import type { BackgroundWork } from "../background.ts";
+import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import type { LoadedChannels } from "../channel/loaded_channels.ts";
@@ -26,14 +26,14 @@ export interface UpkeepParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
-  readonly background: Background;
-  readonly limits: Pick<Limits, "allowances">;
+  readonly background: BackgroundWork;
+  readonly limits: Pick<CoreLimits, "allowances">;
 }
 
 export class Upkeep {
   readonly #parts: UpkeepParts;
   /** Channels whose queue wants care at the next round. */
-  readonly #touched = new Set<Channel>();
+  readonly #touched = new Set<LoadedChannel>();
   #cancelCare: (() => void) | undefined;
   #cancelUpkeep: () => void;
   /** A round is under way: with many channels it may take longer than from one to the next. */
@@ -46,7 +46,7 @@ export class Upkeep {
   }
 
   /** Something about this channel changed that its queue must be cared for soon. */
-  touch(channel: Channel): void {
+  touch(channel: LoadedChannel): void {
     this.#touched.add(channel);
     this.#cancelCare ??= this.#parts.deps.after(careMs, () => this.#care());
   }
@@ -74,7 +74,7 @@ export class Upkeep {
     this.#cancelCare = undefined;
     const channels = [...this.#touched];
     this.#touched.clear();
-    const care = (channel: Channel): Promise<void> => careForQueue(channel, config, deps);
+    const care = (channel: LoadedChannel): Promise<void> => careForQueue(channel, config, deps);
     background.run("queue care", () => background.each("queue care", channels, care));
   }
 
@@ -116,12 +116,12 @@ export class Upkeep {
     });
   }
 
-  async #save(channel: Channel): Promise<void> {
+  async #save(channel: LoadedChannel): Promise<void> {
     await writeCursors(channel, this.#parts.deps);
     await saveSnapshot(channel, this.#parts.deps);
   }
 
-  #drop(channel: Channel): void {
+  #drop(channel: LoadedChannel): void {
     this.#touched.delete(channel);
     this.#parts.channels.drop(channel);
   }

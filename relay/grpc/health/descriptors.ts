@@ -55,14 +55,14 @@ const registry = createFileRegistry(
   () => undefined,
 );
 
-interface Method<Kind extends string> {
+interface HealthMethod<Kind extends string> {
   readonly methodKind: Kind;
   readonly input: GenMessage<Message<"grpc.health.v1.HealthCheckRequest"> & { service: string }>;
   readonly output: GenMessage<Message<"grpc.health.v1.HealthCheckResponse"> & { status: Status }>;
 }
-type Methods = { check: Method<"unary">; watch: Method<"server_streaming"> };
+type HealthMethods = { check: HealthMethod<"unary">; watch: HealthMethod<"server_streaming"> };
 
 // cast: put into the registry above
 export const Health = registry.getService(`${packageName}.Health`) as unknown as GenService<
-  Methods
+  HealthMethods
 >;

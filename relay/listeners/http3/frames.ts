@@ -4,7 +4,7 @@
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeVarint } from "./byte_source.ts";
-import { encodeStatus, type Status } from "./qpack.ts";
+import { encodeStatus, type StatusCode } from "./qpack.ts";
 
 export const frameType = {
   data: 0x00,
@@ -41,7 +41,7 @@ export function encodeControlStream(): Uint8Array<ArrayBuffer> {
   return concatBytes(encodeVarint(streamType.control), encodeFrame(frameType.settings, body));
 }
 
-export function encodeResponse(status: Status): Uint8Array<ArrayBuffer> {
+export function encodeResponse(status: StatusCode): Uint8Array<ArrayBuffer> {
   return encodeFrame(frameType.headers, encodeStatus(status));
 }
 

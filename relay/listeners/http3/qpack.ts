@@ -25,13 +25,13 @@ const staticEntries = 99;
 
 /** `:status` by its index in the static table. */
 const statusIndex = { 200: 25, 404: 27, 400: 67, 403: 68 } as const;
-export type Status = keyof typeof statusIndex;
+export type StatusCode = keyof typeof statusIndex;
 
 /**
  * A header block with nothing but the status. Without a dynamic table, required insert count and
  * base are 0.
  */
-export function encodeStatus(status: Status): Uint8Array<ArrayBuffer> {
+export function encodeStatus(status: StatusCode): Uint8Array<ArrayBuffer> {
   const index = statusIndex[status];
   return index < 63 ? Uint8Array.of(0, 0, 0xc0 | index) : Uint8Array.of(0, 0, 0xff, index - 63);
 }

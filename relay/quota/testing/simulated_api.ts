@@ -3,11 +3,11 @@
  * and its clock in hand.
  */
 import type { Lease, LeaseReportBatch, LeaseRequest } from "../../../proto/api/lease.ts";
-import type { LeaseApi, LeaseReport, ReportOutcome, TakeAnswer } from "../lease_api.ts";
+import type { LeaseApi, QuotaReport, QuotaReportOutcome, TakeAnswer } from "../lease_api.ts";
 
 interface LeaseRow extends Lease {
   readonly nonce: string;
-  bytes: LeaseReport["bytes"];
+  bytes: QuotaReport["bytes"];
   closed: boolean;
 }
 
@@ -31,8 +31,8 @@ export class SimulatedApi implements LeaseApi {
     return this.rows.filter(({ closed }) => !closed);
   }
 
-  get bytes(): LeaseReport["bytes"] {
-    const sum = (name: keyof LeaseReport["bytes"]): number =>
+  get bytes(): QuotaReport["bytes"] {
+    const sum = (name: keyof QuotaReport["bytes"]): number =>
       this.rows.reduce((all, row) => all + row.bytes[name], 0);
     return { payload: sum("payload"), padding: sum("padding"), cover: sum("cover") };
   }
@@ -63,7 +63,7 @@ export class SimulatedApi implements LeaseApi {
     });
   }
 
-  report({ reports }: LeaseReportBatch): Promise<readonly ReportOutcome[]> {
+  report({ reports }: LeaseReportBatch): Promise<readonly QuotaReportOutcome[]> {
     this.asked.report++;
     return this.#withFaults(() => reports.map((report) => this.#judge(report)));
   }
@@ -72,7 +72,7 @@ export class SimulatedApi implements LeaseApi {
     return this.#withFaults(() => this.open.map((row) => ({ ...row })));
   }
 
-  #judge(report: LeaseReport): ReportOutcome {
+  #judge(report: QuotaReport): QuotaReportOutcome {
     const row = this.rows.find(({ id, fence }) => id === report.lease_id && fence === report.fence);
     if (row === undefined) return "unknown";
     const { bytes } = row;

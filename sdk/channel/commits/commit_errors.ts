@@ -1,10 +1,10 @@
 /** Why a change of the channel was not made, in words. */
 import type { ChannelName } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
-import type { Failure } from "./own_commit_state.ts";
+import type { ChangeFailure } from "./own_commit_state.ts";
 
 /** As far as the words need it. */
-export interface Scene {
+export interface CommitScene {
   readonly name: ChannelName;
   readonly epoch: number;
   /** Why the channel is stopped. */
@@ -12,7 +12,10 @@ export interface Scene {
   readonly isClosed: boolean;
 }
 
-export function failureOf(why: Failure, { name, epoch, stopped, isClosed }: Scene): StaticError {
+export function failureOf(
+  why: ChangeFailure,
+  { name, epoch, stopped, isClosed }: CommitScene,
+): StaticError {
   switch (why.by) {
     case "leaving":
       return createError("not_allowed", "Cannot change the channel: this agent is leaving it");

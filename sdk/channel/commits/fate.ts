@@ -4,31 +4,31 @@
  * yet.
  */
 import { equalBytes } from "../../../proto/mod.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import { maxSkippedGenerations } from "../../mls/secret_tree.ts";
 import { restMs } from "./commit_pace.ts";
 import {
+  type CommitRun,
   explain,
   isHeldBack,
   isLost,
   isOfPlan,
   numberOf,
-  type Run,
   settleFirst,
   tellFate,
   wake,
 } from "./own_commit_run.ts";
 import {
-  type Candidate,
   candidateOf,
-  type Failure,
+  type ChangeFailure,
+  type ChangeRefusal,
+  type CommitCandidate,
   noneGiven,
   oursOf,
-  type OwnCommit,
-  type Refused,
+  type OwnCommitState,
 } from "./own_commit_state.ts";
 
-type Sent = Extract<OwnCommit, { at: "sent" | "asking" }>;
+type UnsettledCommit = Extract<OwnCommitState, { at: "sent" | "asking" }>;
 
 /** Further ones: of the oldest its hash alone is kept. */
 const maxGiven = 8;
@@ -49,7 +49,7 @@ const firstPauseMs = 20;
 const maxPauseMs = 1000;
 
 /** The relay has it, or the log holds it: the group moves there. */
-export function enter<P>(run: Run<P>, candidate: Candidate, sequence: number): void {
+export function enter<P>(run: CommitRun<P>, candidate: CommitCandidate, sequence: number): void {
   const { state } = run;
   const { commit } = state;
   const isThis = candidateOf(commit) === candidate;
@@ -71,12 +71,12 @@ export function enter<P>(run: Run<P>, candidate: Candidate, sequence: number): v
 }
 
 /** The relay had taken it when it said that another commit was first. */
-function isFirstRefused({ sends, isAgain, ...commit }: Sent): boolean {
+function isFirstRefused({ sends, isAgain, ...commit }: UnsettledCommit): boolean {
   return commit.at === "asking" && typeof commit.next === "object" && sends === 1 && !isAgain;
 }
 
 /** The log was asked for the commit that ended our epoch. */
-export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
+export function found<P>(run: CommitRun<P>, { epoch, commit }: FindCommitReply): void {
   const { state, facts } = run;
   state.question = undefined;
   const ours = commit && heldOf(oursOf(state), commit);
@@ -94,13 +94,13 @@ export function found<P>(run: Run<P>, { epoch, commit }: Found): void {
 
 /** The one of these that the log holds. */
 export function heldOf(
-  ours: readonly Candidate[],
-  { commitHash }: NonNullable<Found["commit"]>,
-): Candidate | undefined {
+  ours: readonly CommitCandidate[],
+  { commitHash }: NonNullable<FindCommitReply["commit"]>,
+): CommitCandidate | undefined {
   return ours.find(({ hash }) => equalBytes(hash, commitHash));
 }
 
-function notHeld<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>): void {
+function notHeld<P>(run: CommitRun<P>, asking: Extract<OwnCommitState, { at: "asking" }>): void {
   const { facts } = run;
   const { candidate, next, sends } = asking;
   if (next === "send") {
@@ -118,8 +118,8 @@ function notHeld<P>(run: Run<P>, asking: Extract<OwnCommit, { at: "asking" }>): 
 
 /** The relay says that another commit was first, or that its log is behind us. */
 function loseConflict<P>(
-  run: Run<P>,
-  asking: Extract<OwnCommit, { at: "asking" }>,
+  run: CommitRun<P>,
+  asking: Extract<OwnCommitState, { at: "asking" }>,
   conflict: number,
 ): void {
   const { state, facts } = run;
@@ -134,7 +134,7 @@ function loseConflict<P>(
 }
 
 /** The log holds another commit of our epoch: nothing of ours can be taken any more. */
-function lose<P>(run: Run<P>, logEpoch: number): void {
+function lose<P>(run: CommitRun<P>, logEpoch: number): void {
   const { state } = run;
   const { commit } = state;
   const ours = oursOf(state);
@@ -149,8 +149,8 @@ function lose<P>(run: Run<P>, logEpoch: number): void {
 
 /** The relay may take it yet, unless it has refused the only copy. */
 export function giveUp<P>(
-  run: Run<P>,
-  { candidate, sends, isAgain }: Sent,
+  run: CommitRun<P>,
+  { candidate, sends, isAgain }: UnsettledCommit,
   isUnknown = false,
 ): void {
   const { state } = run;
@@ -169,9 +169,9 @@ export function giveUp<P>(
  * is told why.
  */
 export function leaveOpen<P>(
-  run: Run<P>,
-  candidate: Candidate,
-  why: Refused | undefined,
+  run: CommitRun<P>,
+  candidate: CommitCandidate,
+  why: ChangeRefusal | undefined,
   logEpoch = 0,
 ): void {
   const { state, facts } = run;
@@ -184,12 +184,12 @@ export function leaveOpen<P>(
 }
 
 /** The first plan waits until our group is where the log is. */
-function loseRace<P>(run: Run<P>, logEpoch: number): void {
+function loseRace<P>(run: CommitRun<P>, logEpoch: number): void {
   run.state.commit = { at: "resting", timer: wake(run, catchUpMs), until: "epoch", logEpoch };
 }
 
 /** Before the first plan's next attempt, if there is to be one. */
-export function pause<P>(run: Run<P>): void {
+export function pause<P>(run: CommitRun<P>): void {
   const { state, facts } = run;
   const [plan] = state.plans;
   state.commit = { at: "none" };
@@ -207,7 +207,7 @@ export function pause<P>(run: Run<P>): void {
  * The first plan's turn. It is asked before there is a permit: nothing to do, or a refusal, waits
  * for none.
  */
-export function begin<P>(run: Run<P>): void {
+export function begin<P>(run: CommitRun<P>): void {
   const { state, facts, effects } = run;
   state.commit = { at: "none" };
   const [plan] = state.plans;
@@ -225,14 +225,17 @@ export function begin<P>(run: Run<P>): void {
 }
 
 function paceOf<P>(
-  { state: { rest }, facts: { made, epoch, isAlone } }: Run<P>,
-): Failure | undefined {
+  { state: { rest }, facts: { made, epoch, isAlone } }: CommitRun<P>,
+): ChangeFailure | undefined {
   if (isAlone) return undefined;
   if (made > maxSkippedGenerations) return { by: "pace", made, afterMs: undefined };
   return rest?.epoch === epoch ? { by: "pace", made, afterMs: restMs(made) } : undefined;
 }
 
-export function send<P>(run: Run<P>, { candidate, sends, isAgain }: Omit<Sent, "at">): void {
+export function send<P>(
+  run: CommitRun<P>,
+  { candidate, sends, isAgain }: Omit<UnsettledCommit, "at">,
+): void {
   const { state, effects } = run;
   const call = numberOf(run);
   // An answer that is on its way may be older than what becomes of this copy.
@@ -242,7 +245,7 @@ export function send<P>(run: Run<P>, { candidate, sends, isAgain }: Omit<Sent, "
 }
 
 /** The relay did not say what the log holds. */
-export function notHeard<P>(run: Run<P>, why: Refused): void {
+export function notHeard<P>(run: CommitRun<P>, why: ChangeRefusal): void {
   const { state } = run;
   state.question = undefined;
   explain(run, "unknown");

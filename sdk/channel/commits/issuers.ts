@@ -23,7 +23,7 @@ import { issuersExtension } from "../../mls/leaf.ts";
 import { lacking } from "../../mls/policy_rules.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, mustUpdate } from "./ownership.ts";
-import type { ChannelIssuer, Plan, Planned } from "./plan.ts";
+import type { ChannelIssuer, Plan, PlannedChange } from "./plan.ts";
 
 const keyBytes = 32;
 
@@ -47,7 +47,7 @@ export function shownIssuers(issuers: ChannelIssuers | undefined): ChannelIssuer
 export function issuersChange(
   membership: Membership,
   { wanted, remove }: Pick<Extract<Plan, { is: "issuers" }>, "wanted" | "remove">,
-): Planned | undefined {
+): PlannedChange | undefined {
   checkOwner(membership, "change the issuers");
   const { group, leavers } = membership;
   const removed = remove.filter((agentId) => membership.isMember(agentId));

@@ -9,7 +9,7 @@
  * beside another is noticed late. At the last copy `internal` gives up: else all wait behind it for
  * ever.
  */
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import { restMs } from "./commit_pace.ts";
 import {
   begin,
@@ -24,28 +24,28 @@ import {
   send,
 } from "./fate.ts";
 import {
+  type CommitRun,
   explain,
   isHeldBack,
   isLost,
   isOfPlan,
   numberOf,
-  type Run,
   settle,
   settleFirst,
   tellFate,
   wake,
 } from "./own_commit_run.ts";
 import {
-  type Candidate,
+  type ChangeRefusal,
+  type CommitCandidate,
   type CommitEvent,
   type CommitFacts,
   type CommitsState,
   type CommitStep,
   noneGiven,
   oursOf,
-  type OwnCommit,
-  type Plan,
-  type Refused,
+  type OwnCommitState,
+  type QueuedPlan,
 } from "./own_commit_state.ts";
 
 /** Without a permit. */
@@ -64,7 +64,7 @@ export function stepCommits<P>(
     (event.by === "generation" || event.by === "membership");
   const heard = known.departure === "goodbye" ? { ...known, work: undefined } : known;
   const facts = isBegun ? { ...heard, isStopped: false } : heard;
-  const run: Run<P> = { state, facts, effects: [], write: undefined };
+  const run: CommitRun<P> = { state, facts, effects: [], write: undefined };
   happen(run, event);
   holdPlans(run);
   goOn(run);
@@ -72,7 +72,7 @@ export function stepCommits<P>(
   return run;
 }
 
-function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
+function happen<P>(run: CommitRun<P>, event: CommitEvent<P>): void {
   const { state } = run;
   switch (event.type) {
     case "change":
@@ -105,7 +105,7 @@ function happen<P>(run: Run<P>, event: CommitEvent<P>): void {
   }
 }
 
-function change<P>(run: Run<P>, event: Extract<CommitEvent<P>, { type: "change" }>): void {
+function change<P>(run: CommitRun<P>, event: Extract<CommitEvent<P>, { type: "change" }>): void {
   const { state, facts } = run;
   const { operation, plan, isOfDeparture = false } = event;
   const queued = { operation, plan, attempts: 0, behind: 0, timer: undefined };
@@ -119,7 +119,7 @@ function change<P>(run: Run<P>, event: Extract<CommitEvent<P>, { type: "change" 
  * Without permission to work no plan goes on, and each one has its time. One whose commit is on its
  * way ends with that.
  */
-function holdPlans<P>(run: Run<P>): void {
+function holdPlans<P>(run: CommitRun<P>): void {
   const { state, facts: { work, isStopped, departure } } = run;
   const { commit } = state;
   const { at } = commit;
@@ -141,14 +141,14 @@ function holdPlans<P>(run: Run<P>): void {
 }
 
 /** The plan is over whose commit was held back. */
-function letGo<P>(run: Run<P>): void {
+function letGo<P>(run: CommitRun<P>): void {
   const { state, facts } = run;
   if (!isHeldBack(run) || state.commit.at !== "asking") return;
   state.commit = { at: "open", candidate: state.commit.candidate };
   state.again ??= wake(run, facts.jitter(openMs));
 }
 
-function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving", but?: Plan<P>): void {
+function rejectAll<P>(run: CommitRun<P>, by: "stopped" | "leaving", but?: QueuedPlan<P>): void {
   const { plans } = run.state;
   for (const plan of plans.splice(0)) {
     if (plan === but) plans.push(plan);
@@ -156,7 +156,7 @@ function rejectAll<P>(run: Run<P>, by: "stopped" | "leaving", but?: Plan<P>): vo
   }
 }
 
-function goOn<P>(run: Run<P>): void {
+function goOn<P>(run: CommitRun<P>): void {
   const { state, facts } = run;
   if (state.commit.at === "open") {
     return facts.work === undefined ? undefined : sendAgain(run, state.commit.candidate);
@@ -174,7 +174,7 @@ function goOn<P>(run: Run<P>): void {
 }
 
 /** An open one, when its time has come, or a plan waits behind it. */
-function sendAgain<P>(run: Run<P>, candidate: Candidate): void {
+function sendAgain<P>(run: CommitRun<P>, candidate: CommitCandidate): void {
   const { state } = run;
   if (state.again !== undefined && state.plans.length === 0) return;
   const sent = { candidate, sends: 1, isAgain: true };
@@ -183,7 +183,7 @@ function sendAgain<P>(run: Run<P>, candidate: Candidate): void {
 }
 
 /** For the epoch's commit, if anything waits to hear of it. */
-function askLog<P>(run: Run<P>): void {
+function askLog<P>(run: CommitRun<P>): void {
   const { state, facts, effects } = run;
   const { commit: { at } } = state;
   // Its own answer is on its way.
@@ -202,7 +202,7 @@ function askLog<P>(run: Run<P>): void {
   effects.push({ type: "find", call, epoch: facts.epoch });
 }
 
-function prepared<P>(run: Run<P>, job: number, made: Candidate | Refused): void {
+function prepared<P>(run: CommitRun<P>, job: number, made: CommitCandidate | ChangeRefusal): void {
   const { state, facts } = run;
   if (state.commit.at !== "preparing" || state.commit.job !== job || facts.work === undefined) {
     return;
@@ -215,21 +215,21 @@ function prepared<P>(run: Run<P>, job: number, made: Candidate | Refused): void 
   send(run, { candidate: made, sends: 1, isAgain: false });
 }
 
-function taken<P>(run: Run<P>, call: number, sequence: number): void {
+function taken<P>(run: CommitRun<P>, call: number, sequence: number): void {
   const { commit } = run.state;
   if (commit.at === "sent" && commit.call === call) return enter(run, commit.candidate, sequence);
   if (commit.at === "overtaken" && commit.call === call) tookTwo(run, commit.isAgain);
 }
 
 /** The log has a commit of ours in an epoch in which another one was followed. */
-function tookTwo<P>(run: Run<P>, isAgain: boolean): void {
+function tookTwo<P>(run: CommitRun<P>, isAgain: boolean): void {
   run.state.commit = { at: "none" };
   run.effects.push({ type: "report", what: "took_two" });
   if (!isAgain) settleFirst(run, { is: "failed", why: { by: "forked" } });
   run.effects.push({ type: "finding", finding: { is: "outside", why: "took_two" } });
 }
 
-function answered<P>(run: Run<P>, call: number, reply: Found): void {
+function answered<P>(run: CommitRun<P>, call: number, reply: FindCommitReply): void {
   const { commit, question } = run.state;
   if (question === call) return found(run, reply);
   if (commit.at !== "overtaken" || commit.call !== call) return;
@@ -238,7 +238,7 @@ function answered<P>(run: Run<P>, call: number, reply: Found): void {
   else tookTwo(run, commit.isAgain);
 }
 
-function refused<P>(run: Run<P>, call: number, why: Refused): void {
+function refused<P>(run: CommitRun<P>, call: number, why: ChangeRefusal): void {
   const { commit, question } = run.state;
   if (question === call) return notHeard(run, why);
   if (commit.at === "overtaken" && commit.call === call) return next(run, commit.isAgain);
@@ -246,12 +246,16 @@ function refused<P>(run: Run<P>, call: number, why: Refused): void {
 }
 
 /** The group has moved without our commit. */
-function next<P>(run: Run<P>, isAgain: boolean): void {
+function next<P>(run: CommitRun<P>, isAgain: boolean): void {
   if (isAgain) run.state.commit = { at: "none" };
   else pause(run);
 }
 
-function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, why: Refused): void {
+function refusedSent<P>(
+  run: CommitRun<P>,
+  sent: Extract<OwnCommitState, { at: "sent" }>,
+  why: ChangeRefusal,
+): void {
   const { state, facts } = run;
   const { candidate, sends, isAgain } = sent;
   const asked = { at: "asking", candidate, sends, isAgain } as const;
@@ -284,7 +288,7 @@ function refusedSent<P>(run: Run<P>, sent: Extract<OwnCommit, { at: "sent" }>, w
   }
 }
 
-function moved<P>(run: Run<P>, by: Extract<CommitEvent<P>, { type: "moved" }>["by"]): void {
+function moved<P>(run: CommitRun<P>, by: Extract<CommitEvent<P>, { type: "moved" }>["by"]): void {
   const { state } = run;
   const { commit } = state;
   const ours = oursOf(state);
@@ -299,7 +303,7 @@ function moved<P>(run: Run<P>, by: Extract<CommitEvent<P>, { type: "moved" }>["b
 }
 
 /** A relay that is honest has taken none of these: its answer, or the log's, tells. */
-function overtake<P>(run: Run<P>, ours: readonly Candidate[]): void {
+function overtake<P>(run: CommitRun<P>, ours: readonly CommitCandidate[]): void {
   const { state, facts, effects } = run;
   const { commit } = state;
   const isAgain = !isOfPlan(commit);
@@ -312,7 +316,7 @@ function overtake<P>(run: Run<P>, ours: readonly Candidate[]): void {
   effects.push({ type: "find", call, epoch: ours[0]?.epoch ?? facts.epoch });
 }
 
-function time<P>(run: Run<P>, timer: number): void {
+function time<P>(run: CommitRun<P>, timer: number): void {
   const { state, facts } = run;
   if (state.again === timer) {
     const isGoodbye = state.commit.at === "open" && facts.departure === "goodbye";

@@ -1,34 +1,34 @@
 /** One step of our own commits under way, and the few things that all of its parts say. */
 import {
+  type ChangeOutcome,
+  type ChangeRefusal,
   type CommitEffect,
   type CommitFacts,
   type CommitsState,
   type CommitWrite,
-  type OwnCommit,
-  type Plan,
-  type Refused,
-  type Settled,
+  type OwnCommitState,
+  type QueuedPlan,
 } from "./own_commit_state.ts";
 
-export interface Run<P> {
+export interface CommitRun<P> {
   readonly state: CommitsState<P>;
   readonly facts: CommitFacts<P>;
   readonly effects: CommitEffect<P>[];
   write: CommitWrite | undefined;
 }
 
-export function numberOf<P>({ state }: Run<P>): number {
+export function numberOf<P>({ state }: CommitRun<P>): number {
   return ++state.numbers;
 }
 
-export function wake<P>(run: Run<P>, afterMs: number): number {
+export function wake<P>(run: CommitRun<P>, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
 /** Whether the first plan is what this commit does. */
-export function isOfPlan(commit: OwnCommit): boolean {
+export function isOfPlan(commit: OwnCommitState): boolean {
   switch (commit.at) {
     case "sent":
     case "asking":
@@ -43,28 +43,32 @@ export function isOfPlan(commit: OwnCommit): boolean {
  * Its copy was lost with the connection: it is asked for and sent again with a permit, and not
  * before.
  */
-export function isHeldBack<P>({ state: { commit }, facts: { work } }: Run<P>): boolean {
+export function isHeldBack<P>({ state: { commit }, facts: { work } }: CommitRun<P>): boolean {
   return commit.at === "asking" && commit.next === "send" && work === undefined;
 }
 
 /** Nobody says whether the relay has acted on it. */
-export function isLost({ code }: Refused): boolean {
+export function isLost({ code }: ChangeRefusal): boolean {
   return code === "transport_error" || code === "connection_error" || code === "internal";
 }
 
 /** The first plan is over. */
-export function settleFirst<P>(run: Run<P>, result: Settled): void {
+export function settleFirst<P>(run: CommitRun<P>, result: ChangeOutcome): void {
   const plan = run.state.plans.shift();
   if (plan !== undefined) settle(run, plan, result);
 }
 
-export function settle<P>({ effects }: Run<P>, { operation }: Plan<P>, result: Settled): void {
+export function settle<P>(
+  { effects }: CommitRun<P>,
+  { operation }: QueuedPlan<P>,
+  result: ChangeOutcome,
+): void {
   effects.push({ type: "settle", operation, result });
 }
 
 /** An entry that waits is looked at again, or is none of ours. */
 export function explain<P>(
-  { state, effects }: Run<P>,
+  { state, effects }: CommitRun<P>,
   as: "settled" | "not_ours" | "unknown",
 ): void {
   if (state.entry === undefined) return;
@@ -72,7 +76,7 @@ export function explain<P>(
   state.entry = undefined;
 }
 
-export function tellFate<P>({ state, effects }: Run<P>, why?: Refused): void {
+export function tellFate<P>({ state, effects }: CommitRun<P>, why?: ChangeRefusal): void {
   if (state.fate === undefined) return;
   effects.push({ type: "fate_told", call: state.fate, why });
   state.fate = undefined;

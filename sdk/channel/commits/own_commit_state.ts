@@ -5,11 +5,11 @@
  * group.
  */
 import type { StaticError } from "../../base/errors.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { Stage } from "../departure/stage.ts";
+import type { LeaveStage } from "../departure/stage.ts";
 
-export interface Candidate {
+export interface CommitCandidate {
   /** In which it was made. */
   readonly epoch: number;
   readonly hash: Uint8Array;
@@ -21,30 +21,30 @@ export interface Candidate {
 }
 
 /** Of a commit that was sent. */
-interface Sent {
-  readonly candidate: Candidate;
+interface SentCommit {
+  readonly candidate: CommitCandidate;
   /** Copies, since it was made or was open. */
   readonly sends: number;
   /** It was open: no plan waits for it, and an earlier copy may be on its way. */
   readonly isAgain: boolean;
 }
 
-export type OwnCommit =
+export type OwnCommitState =
   /** No commit of ours is under way. */
   | { readonly at: "none" }
   /** Keys are at work for the first plan. */
   | { readonly at: "preparing"; readonly job: number }
   /** The commit is on disk and on its way to the relay. */
-  | ({ readonly at: "sent"; readonly call: number } & Sent)
+  | ({ readonly at: "sent"; readonly call: number } & SentCommit)
   /** The log is asked what it holds of our epoch. */
-  | ({ readonly at: "asking"; readonly next: Next } & Sent)
+  | ({ readonly at: "asking"; readonly next: MissingCommitStep } & SentCommit)
   /**
    * The log is asked the same before another commit is made, because some of this epoch were given
    * up.
    */
   | { readonly at: "checking" }
   /** Nobody knows whether the relay has it; the same bytes go again. */
-  | { readonly at: "open"; readonly candidate: Candidate }
+  | { readonly at: "open"; readonly candidate: CommitCandidate }
   /** The group is moving to where it leads. */
   | { readonly at: "entering" }
   /**
@@ -54,7 +54,7 @@ export type OwnCommit =
   | {
     readonly at: "overtaken";
     readonly call: number;
-    readonly ours: readonly Candidate[];
+    readonly ours: readonly CommitCandidate[];
     readonly isAgain: boolean;
   }
   /** The first plan lost a race, and rests until our group is where the log is. */
@@ -68,9 +68,9 @@ export type OwnCommit =
   | { readonly at: "resting"; readonly timer: number; readonly until: "pause" };
 
 /** When the log does not hold it. `conflict`: the relay refused it, its log being in this epoch. */
-export type Next = "send" | "give_up" | { readonly conflict: number };
+export type MissingCommitStep = "send" | "give_up" | { readonly conflict: number };
 
-export interface Plan<P> {
+export interface QueuedPlan<P> {
   readonly operation: number;
   readonly plan: P;
   attempts: number;
@@ -88,11 +88,11 @@ export interface WaitingEntry {
 }
 
 export interface CommitsState<P> {
-  commit: OwnCommit;
+  commit: OwnCommitState;
   /** In this epoch, the oldest first. Not sent any more. */
-  given: readonly Candidate[];
+  given: readonly CommitCandidate[];
   /** The first one is worked at, unless the commit is one that was open. */
-  readonly plans: Plan<P>[];
+  readonly plans: QueuedPlan<P>[];
   /** `FindCommit` of our epoch. One is enough for all that wait for it. */
   question: number | undefined;
   entry: WaitingEntry | undefined;
@@ -109,16 +109,16 @@ export interface CommitsState<P> {
 }
 
 /** Frozen, like every list of those given: states share them. */
-export const noneGiven: readonly Candidate[] = Object.freeze([]);
+export const noneGiven: readonly CommitCandidate[] = Object.freeze([]);
 
 /** Everything of it that is on disk. */
 export interface CommitRecords {
-  readonly candidate: Candidate | undefined;
-  readonly given: readonly Candidate[];
+  readonly candidate: CommitCandidate | undefined;
+  readonly given: readonly CommitCandidate[];
 }
 
 /** A refusal of the relay, of a plan, or of work with keys. */
-export interface Refused {
+export interface ChangeRefusal {
   readonly code: string;
   /** The relay could not do it now; it may have done it all the same. */
   readonly isBusy?: boolean;
@@ -133,7 +133,7 @@ export interface CommitFacts<P> {
   readonly work: Permit | undefined;
   readonly isStopped: boolean;
   readonly isOnline: boolean;
-  readonly departure: Stage;
+  readonly departure: LeaveStage;
   readonly epoch: number;
   /** Commits that this agent has made in this epoch. */
   readonly made: number;
@@ -142,7 +142,7 @@ export interface CommitFacts<P> {
   /** An owner's commit removes those that leave, or is not made. */
   readonly isOwner: boolean;
   /** By the membership, both clocks and the invites of this moment. */
-  readonly planOf: (plan: P, isWithoutLeavers: boolean) => "change" | "nothing" | Refused;
+  readonly planOf: (plan: P, isWithoutLeavers: boolean) => "change" | "nothing" | ChangeRefusal;
   /** Between half and one and a half of it. */
   readonly jitter: (ms: number) => number;
 }
@@ -156,13 +156,17 @@ export type CommitEvent<P> =
     readonly isOfDeparture?: boolean;
   }
   /** The work with keys has ended: a commit is made, or cannot be. */
-  | { readonly type: "prepared"; readonly job: number; readonly made: Candidate | Refused }
+  | {
+    readonly type: "prepared";
+    readonly job: number;
+    readonly made: CommitCandidate | ChangeRefusal;
+  }
   /** The relay has taken our commit, at this place of the log. */
   | { readonly type: "taken"; readonly call: number; readonly sequence: number }
   /** The log has answered what it holds of our epoch. */
-  | { readonly type: "found"; readonly call: number; readonly found: Found }
+  | { readonly type: "found"; readonly call: number; readonly found: FindCommitReply }
   /** The relay has refused the call, or its answer was lost. */
-  | { readonly type: "refused"; readonly call: number; readonly why: Refused }
+  | { readonly type: "refused"; readonly call: number; readonly why: ChangeRefusal }
   /** A timer has run out: a rest, a plan without a permit, or the next copy of an open commit. */
   | { readonly type: "time"; readonly timer: number }
   /** An entry cannot be read, and a commit of ours may be why. */
@@ -177,13 +181,13 @@ export type CommitEvent<P> =
   | { readonly type: "look" };
 
 /** The end of a change of the channel. */
-export type Settled =
-  | { readonly is: "made"; readonly candidate: Candidate; readonly sequence: number }
+export type ChangeOutcome =
+  | { readonly is: "made"; readonly candidate: CommitCandidate; readonly sequence: number }
   | { readonly is: "nothing" }
-  | { readonly is: "refused"; readonly why: Refused }
-  | { readonly is: "failed"; readonly why: Failure };
+  | { readonly is: "refused"; readonly why: ChangeRefusal }
+  | { readonly is: "failed"; readonly why: ChangeFailure };
 
-export type Failure =
+export type ChangeFailure =
   | { readonly by: "leaving" | "stopped" | "out_of_step" | "offline" | "faster" | "forked" }
   /** The log is behind us, in this epoch. */
   | { readonly by: "behind"; readonly logEpoch: number }
@@ -194,17 +198,17 @@ export type Failure =
 
 /** On disk before any effect. The group's own changes go with `prepared` and `entered`. */
 export type CommitWrite =
-  | { readonly type: "prepared"; readonly candidate: Candidate }
-  | { readonly type: "entered"; readonly candidate: Candidate; readonly sequence: number }
+  | { readonly type: "prepared"; readonly candidate: CommitCandidate }
+  | { readonly type: "entered"; readonly candidate: CommitCandidate; readonly sequence: number }
   /** The log holds another one: nothing of ours is left of this epoch but hashes. */
-  | { readonly type: "lost"; readonly ours: readonly Candidate[] }
+  | { readonly type: "lost"; readonly ours: readonly CommitCandidate[] }
   /** Its hash is kept. */
-  | { readonly type: "refused"; readonly candidate: Candidate }
+  | { readonly type: "refused"; readonly candidate: CommitCandidate }
   /** Of the oldest one that has no room any more the hash is kept. */
   | {
     readonly type: "given";
-    readonly candidate: Candidate;
-    readonly dropped: Candidate | undefined;
+    readonly candidate: CommitCandidate;
+    readonly dropped: CommitCandidate | undefined;
   };
 
 export type CommitEffect<P> =
@@ -217,12 +221,12 @@ export type CommitEffect<P> =
   | {
     readonly type: "send";
     readonly call: number;
-    readonly candidate: Candidate;
+    readonly candidate: CommitCandidate;
     readonly plan: P | undefined;
   }
   | { readonly type: "find"; readonly call: number; readonly epoch: number }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
-  | { readonly type: "settle"; readonly operation: number; readonly result: Settled }
+  | { readonly type: "settle"; readonly operation: number; readonly result: ChangeOutcome }
   /** `settled`: look at it again. `unknown`: the relay did not say. */
   | {
     readonly type: "explained";
@@ -230,18 +234,18 @@ export type CommitEffect<P> =
     readonly as: "settled" | "not_ours" | "unknown";
   }
   /** With a refusal, the relay did not say. */
-  | { readonly type: "fate_told"; readonly call: number; readonly why: Refused | undefined }
+  | { readonly type: "fate_told"; readonly call: number; readonly why: ChangeRefusal | undefined }
   | { readonly type: "report"; readonly what: "conflict_with_itself" | "took_two" }
-  | { readonly type: "finding"; readonly finding: Finding };
+  | { readonly type: "finding"; readonly finding: CommitFinding };
 
 /**
  * For the rooms around: `entered` moves the group, and `moved` follows. `isOfBefore`: it lay on
  * disk, or had been given up.
  */
-export type Finding =
+export type CommitFinding =
   | {
     readonly is: "entered";
-    readonly candidate: Candidate;
+    readonly candidate: CommitCandidate;
     readonly sequence: number;
     readonly isOfBefore: boolean;
   }
@@ -277,14 +281,14 @@ export function forgetCommits<P>({ commit, given }: CommitsState<P>): CommitsSta
 }
 
 /** The commit whose fate is not known. */
-export function candidateOf(commit: OwnCommit): Candidate | undefined {
+export function candidateOf(commit: OwnCommitState): CommitCandidate | undefined {
   return "candidate" in commit ? commit.candidate : undefined;
 }
 
 /** All that the log may hold of ours in this epoch, and that we have not entered. */
 export function oursOf(
   { commit, given }: Pick<CommitsState<unknown>, "commit" | "given">,
-): readonly Candidate[] {
+): readonly CommitCandidate[] {
   const candidate = candidateOf(commit);
   return candidate === undefined ? given : [candidate, ...given];
 }

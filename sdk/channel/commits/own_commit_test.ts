@@ -3,17 +3,17 @@ import { assertEquals } from "@std/assert";
 import { calmPermit } from "../testing/calm_agent.ts";
 import { stepCommits } from "./own_commit.ts";
 import {
-  type Candidate,
   candidateOf,
+  type ChangeOutcome,
+  type ChangeRefusal,
+  type CommitCandidate,
   type CommitEffect,
   type CommitEvent,
   type CommitFacts,
   type CommitRecords,
   type CommitWrite,
   forgetCommits,
-  type Refused,
   restoreCommits,
-  type Settled,
 } from "./own_commit_state.ts";
 
 const calm: CommitFacts<string> = {
@@ -31,7 +31,7 @@ const calm: CommitFacts<string> = {
 
 const hash = (letter: number): Uint8Array => new Uint8Array(32).fill(letter);
 
-function commitOf(letter: number, more: Partial<Candidate> = {}): Candidate {
+function commitOf(letter: number, more: Partial<CommitCandidate> = {}): CommitCandidate {
   return {
     epoch: 3,
     hash: hash(letter),
@@ -75,7 +75,7 @@ class Agent {
     return this.step({ type: "change", operation: ++this.#operations, plan });
   }
 
-  prepared(made: Candidate | Refused = commitOf(1)): this {
+  prepared(made: CommitCandidate | ChangeRefusal = commitOf(1)): this {
     const { commit } = this.state;
     return commit.at === "preparing"
       ? this.step({ type: "prepared", job: commit.job, made })
@@ -91,7 +91,7 @@ class Agent {
     return this.step({ type: "taken", call: this.#call, sequence: 7 });
   }
 
-  refused(code: string, more: Partial<Refused> = {}): this {
+  refused(code: string, more: Partial<ChangeRefusal> = {}): this {
     return this.step({ type: "refused", call: this.#call, why: { code, ...more } });
   }
 
@@ -132,14 +132,15 @@ class Agent {
   }
 }
 
-function wordOf(result: Settled): string {
+function wordOf(result: ChangeOutcome): string {
   if (result.is === "refused") return result.why.code;
   return result.is === "failed" ? result.why.by : result.is;
 }
 
-const sent = (more: Partial<Candidate> = {}): Agent =>
+const sent = (more: Partial<CommitCandidate> = {}): Agent =>
   new Agent().change().prepared(commitOf(1, more));
-const open = (more: Partial<Candidate> = {}): Agent => new Agent({ candidate: commitOf(1, more) });
+const open = (more: Partial<CommitCandidate> = {}): Agent =>
+  new Agent({ candidate: commitOf(1, more) });
 const offline = { work: undefined, isOnline: false };
 
 Deno.test("own commits: a change is prepared, written, sent, and entered", () => {

@@ -15,7 +15,7 @@ import { signerOf } from "../../mls/owners_chain.ts";
 import { policyExtension } from "../../mls/leaf.ts";
 import { lacking, policyOf } from "../../mls/policy_rules.ts";
 import type { Membership } from "../group/membership.ts";
-import type { Plan, Planned, Promotion } from "./plan.ts";
+import type { Plan, PlannedChange, Promotion } from "./plan.ts";
 
 /**
  * To make a member an owner, or a guest a member. One that is that already, or more, stays as it
@@ -34,7 +34,7 @@ export function promote(agentId: string, to: Promotion): Plan {
 export function promotion(
   membership: Membership,
   { agentId: wanted, to }: { readonly agentId: AgentId; readonly to: Promotion },
-): Planned | undefined {
+): PlannedChange | undefined {
   if (to === "member") return release(membership, wanted);
   checkOwner(membership, "promote a member");
   const owners = stayingOwners(membership);
@@ -54,7 +54,7 @@ export function promotion(
   return { change: { owners: [...owners, wanted] } };
 }
 
-function release(membership: Membership, wanted: AgentId): Planned | undefined {
+function release(membership: Membership, wanted: AgentId): PlannedChange | undefined {
   checkOwner(membership, "promote a guest");
   if (!membership.isMember(wanted)) {
     throw createError("not_found", `Cannot promote ${wanted}: it is not a member of the channel`);
@@ -68,7 +68,7 @@ export function demote(agentId: string): Plan {
   return { is: "demote", agentId: parseAgentId(agentId) };
 }
 
-export function demotion(membership: Membership, wanted: AgentId): Planned | undefined {
+export function demotion(membership: Membership, wanted: AgentId): PlannedChange | undefined {
   if (!membership.group.binding.owners.includes(wanted)) return undefined;
   checkOwner(membership, "demote an owner");
   const owners = stayingOwners(membership).filter((owner) => owner !== wanted);
@@ -91,7 +91,7 @@ export function setPolicy(wanted: Partial<ChannelPolicy>): Plan {
 export function policyChange(
   membership: Membership,
   wanted: Partial<ChannelPolicy>,
-): Planned | undefined {
+): PlannedChange | undefined {
   checkOwner(membership, "change the policy");
   const before = policyOf(membership.group.binding);
   // Programs without types give a part as undefined that they do not mean to change.

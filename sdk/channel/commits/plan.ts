@@ -60,7 +60,11 @@ export type Plan =
     readonly remove: readonly AgentId[];
   }
   | { readonly is: "add"; readonly applicant: Applicant }
-  | { readonly is: "admit"; readonly admitted: readonly Admitted[]; readonly invites: Invites }
+  | {
+    readonly is: "admit";
+    readonly admitted: readonly AdmittedRequest[];
+    readonly invites: Invites;
+  }
   /** `of`: requests to come back. */
   | { readonly is: "duties"; readonly of: "all" | "none" | JoinRequestId }
   | { readonly is: "succession"; readonly successor: AgentId | undefined };
@@ -83,7 +87,7 @@ export interface Applicant {
 }
 
 /** A request that holds an invite of ours. */
-export interface Admitted {
+export interface AdmittedRequest {
   readonly request: NoticeBody<"DeliverJoinRequest">;
   readonly applicant: Applicant;
   /** The channel's epoch when the request was admitted. */
@@ -93,13 +97,13 @@ export interface Admitted {
 export interface Invites {
   /** Undefined for one by which its applicant may come in. */
   readonly whyEnded: (
-    request: Admitted["request"],
+    request: AdmittedRequest["request"],
     membership: Membership,
   ) => StaticError | undefined;
 }
 
 /** A member that asks to come back. */
-export interface Returning {
+export interface ReturningMember {
   readonly agentId: AgentId;
   readonly requestId: JoinRequestId;
   readonly keyPackage: KeyPackage;
@@ -114,12 +118,12 @@ export interface PlanFacts {
   /** The name of our own leaf. */
   readonly ownLeaf: string;
   /** Those whose requests can be granted. */
-  readonly returning: readonly Returning[];
+  readonly returning: readonly ReturningMember[];
   /** Whether a member was heard of lately. */
   readonly isHeard: (agentId: AgentId) => boolean;
 }
 
-export interface Planned {
+export interface PlannedChange {
   readonly change: Change;
   readonly answers?: readonly JoinRequestId[];
 }

@@ -7,13 +7,13 @@ import { changeFor } from "./adding.ts";
 import { issuersChange } from "./issuers.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, demotion, policyChange, promotion } from "./ownership.ts";
-import type { Applicant, Plan, PlanFacts, Planned } from "./plan.ts";
+import type { Applicant, Plan, PlanFacts, PlannedChange } from "./plan.ts";
 import { succession } from "../departure/succession.ts";
 
-const pathAlone: Planned = { change: {} };
+const pathAlone: PlannedChange = { change: {} };
 
 /** Undefined when there is nothing to do any more. Throws `StaticError` when it may not be done. */
-export function planOf(plan: Plan, facts: PlanFacts): Planned | undefined {
+export function planOf(plan: Plan, facts: PlanFacts): PlannedChange | undefined {
   const { membership } = facts;
   switch (plan.is) {
     case "settle":
@@ -71,7 +71,7 @@ export function isRenewalWanted({ group: { current } }: Pick<Membership, "group"
 function admission(
   membership: Membership,
   { admitted, invites }: Extract<Plan, { is: "admit" }>,
-): Planned | undefined {
+): PlannedChange | undefined {
   const open = admitted.filter(({ request, applicant, epoch }) =>
     !membership.mayHaveComeSince(applicant.agentId, epoch) &&
     invites.whyEnded(request, membership) === undefined
@@ -86,7 +86,7 @@ function admission(
 function duties(
   of: Extract<Plan, { is: "duties" }>["of"],
   { membership, leavers, returning }: PlanFacts,
-): Planned | undefined {
+): PlannedChange | undefined {
   const rejoins = of === "none"
     ? []
     : returning.filter(({ requestId }) => of === "all" || requestId === of);

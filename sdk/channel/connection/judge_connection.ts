@@ -8,38 +8,48 @@
 import { equalBytes, generationOf } from "../../../proto/mod.ts";
 import { type Anchor, isDiscarded } from "./anchor.ts";
 import type { OwnCommit } from "../reading/log_place.ts";
-import type { Answers, Facts, Found, Question, Subscribed } from "./link_state.ts";
+import type {
+  ConnectionAnswers,
+  ConnectionQuestion,
+  FindCommitReply,
+  LinkFacts,
+  SubscriptionReply,
+} from "./link_state.ts";
 import type { Doubt, Permit } from "./permit.ts";
 
-export type Judgement =
-  | { readonly ask: Question; readonly epoch?: number }
+export type ConnectionVerdict =
+  | { readonly ask: ConnectionQuestion; readonly epoch?: number }
   | { readonly permit: Permit; readonly anchor: Anchor | undefined }
-  | { readonly doubt: Doubt; readonly report?: Report }
+  | { readonly doubt: Doubt; readonly report?: ConnectionReport }
   /** The log was set back, and our place in it is void. */
   | { readonly again: "without_place" }
   /** Facts have changed since the relay was asked. */
   | { readonly again: "from_the_start" | "later" };
 
-export interface Report {
+export interface ConnectionReport {
   readonly kind: "relay_lied" | "withheld_commit";
   readonly text: string;
 }
 
 /** The link's own memory of the log. */
-export interface Remembered {
+export interface LogMemory {
   readonly lostAt: number | undefined;
   /** The latest commit of ours that this log was asked for. */
   readonly asked: OwnCommit | undefined;
   /** Our epoch when the relay was asked to subscribe. */
   readonly epoch: number;
   /** And our place. */
-  readonly place: Facts["place"]["at"];
+  readonly place: LinkFacts["place"]["at"];
   /** For a permit. */
   readonly number: number;
 }
 
 /** Returns the next question, or the judgement. */
-export function judgeConnection(answers: Answers, remembered: Remembered, facts: Facts): Judgement {
+export function judgeConnection(
+  answers: ConnectionAnswers,
+  remembered: LogMemory,
+  facts: LinkFacts,
+): ConnectionVerdict {
   const { subscribe } = answers;
   if (subscribe === undefined) return { ask: "subscribe" };
   if (facts.epoch !== remembered.epoch || facts.place.at !== remembered.place) {
@@ -62,23 +72,27 @@ export function judgeConnection(answers: Answers, remembered: Remembered, facts:
 }
 
 /** Judges another `Subscribe` on a connection that has a permit already. */
-export function judgeAgain(reply: Subscribed, kept: Permit, facts: Facts): Judgement {
+export function judgeAgain(
+  reply: SubscriptionReply,
+  kept: Permit,
+  facts: LinkFacts,
+): ConnectionVerdict {
   return judgeStore(reply, facts) ?? { permit: kept, anchor: undefined };
 }
 
 /** The place that the relay refused stands before the membership that we have by its word. */
 export function isOfBefore(
   lostAt: number | undefined,
-  { joinedSequence }: Pick<Subscribed, "joinedSequence">,
+  { joinedSequence }: Pick<SubscriptionReply, "joinedSequence">,
 ): boolean {
   return lostAt !== undefined && lostAt < joinedSequence;
 }
 
 function permit(
-  { joinedSequence }: Subscribed,
+  { joinedSequence }: SubscriptionReply,
   number: number,
-  { store: { anchor } }: Facts,
-): Judgement {
+  { store: { anchor } }: LinkFacts,
+): ConnectionVerdict {
   const isNews = anchor.joinedSequence === undefined;
   // cast: the one place that makes a permit
   return {
@@ -92,31 +106,43 @@ function isBefore(logEpoch: number, epoch: number): boolean {
   return logEpoch < epoch && generationOf(logEpoch) === generationOf(epoch);
 }
 
-interface Known {
-  readonly remembered: Remembered;
-  readonly facts: Facts;
+interface ConnectionKnowledge {
+  readonly remembered: LogMemory;
+  readonly facts: LinkFacts;
 }
 
 /** The log must hold our commits and the one that began our epoch. */
-function judgeLog(answers: Answers, subscribe: Subscribed, known: Known): Judgement | undefined {
+function judgeLog(
+  answers: ConnectionAnswers,
+  subscribe: SubscriptionReply,
+  known: ConnectionKnowledge,
+): ConnectionVerdict | undefined {
   if (isForeign(subscribe, known.facts)) return undefined;
   return judgeOwn(answers, known) ?? judgeBegan(answers, logEpochOf(answers, subscribe), known);
 }
 
 /** Of a generation that we refuse nothing is asked. */
-function isForeign({ epoch }: Subscribed, { foreign }: Facts): boolean {
+function isForeign({ epoch }: SubscriptionReply, { foreign }: LinkFacts): boolean {
   return foreign !== undefined && generationOf(epoch) >= foreign;
 }
 
-function logEpochOf({ put_back: putBack }: Answers, { epoch }: Subscribed): number {
+function logEpochOf(
+  { put_back: putBack }: ConnectionAnswers,
+  { epoch }: SubscriptionReply,
+): number {
   return epoch + (putBack?.commits ?? 0);
 }
 
-function ownToAsk({ remembered: { asked }, facts: { own } }: Known): OwnCommit | undefined {
+function ownToAsk(
+  { remembered: { asked }, facts: { own } }: ConnectionKnowledge,
+): OwnCommit | undefined {
   return own === asked ? undefined : own;
 }
 
-function judgeOwn({ own_commit: found }: Answers, known: Known): Judgement | undefined {
+function judgeOwn(
+  { own_commit: found }: ConnectionAnswers,
+  known: ConnectionKnowledge,
+): ConnectionVerdict | undefined {
   const own = ownToAsk(known);
   if (own === undefined) return undefined;
   if (found === undefined) return { ask: "own_commit", epoch: own.epoch };
@@ -135,10 +161,10 @@ function judgeOwn({ own_commit: found }: Answers, known: Known): Judgement | und
 }
 
 function judgeBegan(
-  { epoch_began: found }: Answers,
+  { epoch_began: found }: ConnectionAnswers,
   logEpoch: number,
-  known: Known,
-): Judgement | undefined {
+  known: ConnectionKnowledge,
+): ConnectionVerdict | undefined {
   const { epoch, began: hash } = known.facts;
   const began = ownToAsk(known)?.epoch === epoch - 1 ? undefined : hash;
   if (began === undefined && logEpoch >= epoch) return undefined;
@@ -157,7 +183,11 @@ function judgeBegan(
 }
 
 /** It must not have ended our epoch before our place. */
-function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement | undefined {
+function judgeEnded(
+  answers: ConnectionAnswers,
+  log: SubscriptionReply,
+  facts: LinkFacts,
+): ConnectionVerdict | undefined {
   const { epoch, received = log.after, store } = facts;
   const { epoch_ended: found } = answers;
   // The commit is the one at which we are stopped: the first question has asked for it.
@@ -174,20 +204,20 @@ function judgeEnded(answers: Answers, log: Subscribed, facts: Facts): Judgement 
   return { doubt: { by: "log", reason: text }, report: { kind: "withheld_commit", text } };
 }
 
-function withheld(epoch: number, { sequence }: NonNullable<Found["commit"]>): string {
+function withheld(epoch: number, { sequence }: NonNullable<FindCommitReply["commit"]>): string {
   return `the relay has not delivered the commit that ended epoch ${epoch}, at entry ${sequence} of the log`;
 }
 
-function lied(text: string): Judgement {
+function lied(text: string): ConnectionVerdict {
   return { doubt: { by: "log", reason: text }, report: { kind: "relay_lied", text } };
 }
 
 /** Undefined when the store is as new as what the agent did. */
 function judgeStore(
-  claims: Subscribed,
-  facts: Facts,
-  { own_commit: found }: Answers = {},
-): Judgement | undefined {
+  claims: SubscriptionReply,
+  facts: LinkFacts,
+  { own_commit: found }: ConnectionAnswers = {},
+): ConnectionVerdict | undefined {
   const { joinedSequence, sent, acknowledged } = claims;
   const { anchor, isProven } = facts.store;
   // Whatever the relay says now.
@@ -218,8 +248,8 @@ function judgeStore(
  */
 function isBegunBefore(
   joinedSequence: number,
-  { own, epoch }: Facts,
-  found: Found | undefined,
+  { own, epoch }: LinkFacts,
+  found: FindCommitReply | undefined,
 ): boolean {
   if (own === undefined || own.epoch !== epoch - 1) return false;
   // In a log that was lost, its place is known by the answer alone.
@@ -229,8 +259,8 @@ function isBegunBefore(
 
 /** Actions that the relay reports and this agent does not know. */
 function unknown(
-  { joinedSequence, sent, acknowledged }: Subscribed,
-  { epoch, store }: Facts,
+  { joinedSequence, sent, acknowledged }: SubscriptionReply,
+  { epoch, store }: LinkFacts,
 ): string | undefined {
   // That it has taken its Welcome is known by being in the group.
   if (acknowledged > Math.max(store.reached, joinedSequence)) {
@@ -250,7 +280,7 @@ function unknown(
 }
 
 /** It may be taken at any time, and is no proof of anything. */
-function isOurs(hash: Uint8Array, { commits }: Facts["store"]): boolean {
+function isOurs(hash: Uint8Array, { commits }: LinkFacts["store"]): boolean {
   return commits.some((each) => equalBytes(each, hash));
 }
 
@@ -258,10 +288,10 @@ function relaySays(what: string): string {
   return `its data directory is older than what it did: the relay says that ${what}`;
 }
 
-function behind(reason: string, sent: Subscribed["sent"]): Judgement {
+function behind(reason: string, sent: SubscriptionReply["sent"]): ConnectionVerdict {
   return { doubt: { by: "store", reason, sent } };
 }
 
-function byWord(reason: string): Judgement {
+function byWord(reason: string): ConnectionVerdict {
   return { doubt: { by: "word", reason } };
 }

@@ -1,8 +1,14 @@
 import { assertEquals } from "@std/assert";
 import { newAnchor } from "./anchor.ts";
 import { facts, reply, store } from "../testing/calm_agent.ts";
-import { judgeConnection, type Judgement } from "./judge_connection.ts";
-import type { Answers, Facts, Found, StoreFacts, Subscribed } from "./link_state.ts";
+import { type ConnectionVerdict, judgeConnection } from "./judge_connection.ts";
+import type {
+  ConnectionAnswers,
+  FindCommitReply,
+  LinkFacts,
+  StoreFacts,
+  SubscriptionReply,
+} from "./link_state.ts";
 
 const hash = (letter: number): Uint8Array => new Uint8Array(32).fill(letter);
 const remembered = {
@@ -14,13 +20,13 @@ const remembered = {
 } as const;
 
 /** Returns the judgement in a word. */
-function judged(answers: Answers, known: Partial<Facts> = {}): string {
+function judged(answers: ConnectionAnswers, known: Partial<LinkFacts> = {}): string {
   return wordFor(
     judgeConnection({ subscribe: reply, ...answers }, remembered, { ...facts, ...known }),
   );
 }
 
-function wordFor(judgement: Judgement): string {
+function wordFor(judgement: ConnectionVerdict): string {
   if ("ask" in judgement) return `ask ${judgement.ask} ${judgement.epoch}`;
   if ("again" in judgement) return judgement.again;
   return "doubt" in judgement ? `doubt by ${judgement.doubt.by}` : "permit";
@@ -38,7 +44,7 @@ Deno.test("a key of this epoch that somebody used and this store did not is a do
 
 Deno.test("each thing that the relay knows of us and our store does not is a doubt", () => {
   const sent = { sequence: 6, counter: 3, epoch: 3 };
-  const of = (claims: Partial<Subscribed>, known: Partial<StoreFacts> = {}): string =>
+  const of = (claims: Partial<SubscriptionReply>, known: Partial<StoreFacts> = {}): string =>
     judged({ subscribe: { ...reply, ...claims } }, { store: { ...store, ...known } });
   assertEquals(of({ sent }), "permit");
   assertEquals(of({ sent: { ...sent, counter: 4 } }), "doubt by store", "a message");
@@ -83,7 +89,7 @@ Deno.test("each thing that the relay knows of us and our store does not is a dou
 
 Deno.test("the log is asked about our commits, and what it holds is judged", () => {
   const own = { sequence: 8, epoch: 2, hash: hash(1) };
-  const found = (letter: number, sequence = 8): Found => ({
+  const found = (letter: number, sequence = 8): FindCommitReply => ({
     epoch: 3,
     // cast: nobody looks at it
     commit: { sequence, commitHash: hash(letter), sender: "a" as never, timeMs: 0 },
@@ -132,8 +138,12 @@ Deno.test("that a stopped agent was let in anew, by a Welcome that it did not ta
   // The relay begins behind the commit at which the agent is stopped, and in front of which it has
   // read everything.
   const letIn = { ...reply, after: 10, head: 10, epoch: 5, joinedSequence: 10 };
-  const of = (subscribe: Subscribed, known: Partial<StoreFacts> = {}): string => {
-    const stopped: Facts = { ...facts, place: { at: "stopped", sequence: 9 }, received: undefined };
+  const of = (subscribe: SubscriptionReply, known: Partial<StoreFacts> = {}): string => {
+    const stopped: LinkFacts = {
+      ...facts,
+      place: { at: "stopped", sequence: 9 },
+      received: undefined,
+    };
     const judgement = judgeConnection({ subscribe }, { ...remembered, place: "stopped" }, {
       ...stopped,
       store: { ...store, ...known },

@@ -5,20 +5,25 @@
  * is acknowledged: else the relay could drop a Welcome that we refused. A doubt by the log keeps
  * the stream, because a stopped owner reads on up to a founding.
  */
-import { isOfBefore, judgeAgain, judgeConnection, type Judgement } from "./judge_connection.ts";
-import { numberOf, permitOf, type Run, wake } from "./link_run.ts";
+import {
+  type ConnectionVerdict,
+  isOfBefore,
+  judgeAgain,
+  judgeConnection,
+} from "./judge_connection.ts";
+import { type LinkRun, numberOf, permitOf, wake } from "./link_run.ts";
 import type {
-  About,
-  Answer,
-  Answers,
-  Facts,
-  Link,
+  ConnectionAnswer,
+  ConnectionAnswers,
+  ConnectionQuestion,
+  EntryStream,
   LinkEvent,
+  LinkFacts,
+  LinkStage,
   LinkState,
   LinkStep,
-  Question,
-  Stream,
-  Subscribed,
+  QuestionSubject,
+  SubscriptionReply,
 } from "./link_state.ts";
 import type { Permit } from "./permit.ts";
 import { delivered, dropEntries, readNext, started } from "./notices.ts";
@@ -53,8 +58,12 @@ export function newLink<N>(log: Uint8Array | undefined): LinkState<N> {
   };
 }
 
-export function stepLink<N>(state: LinkState<N>, event: LinkEvent<N>, facts: Facts): LinkStep<N> {
-  const run: Run<N> = { state, facts, effects: [], write: undefined };
+export function stepLink<N>(
+  state: LinkState<N>,
+  event: LinkEvent<N>,
+  facts: LinkFacts,
+): LinkStep<N> {
+  const run: LinkRun<N> = { state, facts, effects: [], write: undefined };
   const before = permitOf(state);
   happen(run, event);
   if (before !== undefined && permitOf(state) === undefined) run.effects.push({ type: "rest" });
@@ -62,7 +71,7 @@ export function stepLink<N>(state: LinkState<N>, event: LinkEvent<N>, facts: Fac
   return run;
 }
 
-function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
+function happen<N>(run: LinkRun<N>, event: LinkEvent<N>): void {
   const { state } = run;
   switch (event.type) {
     case "connected":
@@ -106,17 +115,17 @@ function happen<N>(run: Run<N>, event: LinkEvent<N>): void {
 }
 
 /** Nothing in it was compared: the types allow it no permit. */
-type WithoutPermit = Exclude<Link, { readonly permit: Permit }>;
+type WithoutPermit = Exclude<LinkStage, { readonly permit: Permit }>;
 
 /** Entries that have come are of no use in the next state: they come again. A permit ends here. */
-function goTo<N>({ state }: Run<N>, link: WithoutPermit): void {
+function goTo<N>({ state }: LinkRun<N>, link: WithoutPermit): void {
   state.link = link;
   dropEntries(state);
   state.window.timer = undefined;
 }
 
 /** From the first question on. */
-function askFromStart<N>(run: Run<N>, tries: number): void {
+function askFromStart<N>(run: LinkRun<N>, tries: number): void {
   const { facts } = run;
   goTo(run, { at: "idle" });
   startArrival(run);
@@ -130,16 +139,19 @@ function askFromStart<N>(run: Run<N>, tries: number): void {
   ask(run, { tries, question, answers: {}, stream: undefined });
 }
 
-interface Asking {
+interface QuestionAttempt {
   readonly tries: number;
-  readonly question: Question;
-  readonly answers: Answers;
-  readonly stream: Stream | undefined;
+  readonly question: ConnectionQuestion;
+  readonly answers: ConnectionAnswers;
+  readonly stream: EntryStream | undefined;
   /** That it is about. */
   readonly epoch?: number;
 }
 
-function ask<N>(run: Run<N>, { tries, question, answers, stream: before, epoch }: Asking): void {
+function ask<N>(
+  run: LinkRun<N>,
+  { tries, question, answers, stream: before, epoch }: QuestionAttempt,
+): void {
   const { state, facts } = run;
   const call = numberOf(run);
   const isSubscribe = question === "subscribe";
@@ -149,14 +161,14 @@ function ask<N>(run: Run<N>, { tries, question, answers, stream: before, epoch }
     ? state.link
     : { epoch: facts.epoch, place: facts.place.at };
   state.link = { at: "settling", tries, question, call, answers, epoch: askedIn, place, stream };
-  const about: About = {
+  const about: QuestionSubject = {
     ...(isSubscribe && stream !== undefined && { tag: stream.tag }),
     ...(epoch !== undefined && { epoch }),
   };
   run.effects.push({ type: "ask", call, question, about });
 }
 
-function answered<N>(run: Run<N>, call: number, answer: Answer): void {
+function answered<N>(run: LinkRun<N>, call: number, answer: ConnectionAnswer): void {
   const { link } = run.state;
   if (link.at === "fetching" && link.call === call && answer.question === "subscribe") {
     return fetched(run, link, answer.reply);
@@ -187,7 +199,7 @@ function answered<N>(run: Run<N>, call: number, answer: Answer): void {
  * Open matters are settled as far as they can be: the stop may have gone, and our group may have
  * moved.
  */
-function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: number): void {
+function afterOpen<N>(run: LinkRun<N>, question: "stop" | "open_commit", tries: number): void {
   const { place, store: { commits } } = run.facts;
   const asks = { tries, answers: {}, stream: undefined };
   if (place.at === "outside" && !place.isByWord) return goTo(run, { at: "idle" });
@@ -195,9 +207,9 @@ function afterOpen<N>(run: Run<N>, question: "stop" | "open_commit", tries: numb
   ask(run, { ...asks, question: isNext ? "open_commit" : "subscribe" });
 }
 
-type Judged = Pick<Asking, "tries" | "stream" | "answers">;
+type JudgedAnswers = Pick<QuestionAttempt, "tries" | "stream" | "answers">;
 
-function judge<N>(run: Run<N>, judged: Judged): void {
+function judge<N>(run: LinkRun<N>, judged: JudgedAnswers): void {
   const { state, facts } = run;
   const { link, lostAt, asked } = state;
   if (link.at !== "settling" || judged.stream === undefined) return;
@@ -218,8 +230,8 @@ function epochOf({ epoch }: { readonly epoch?: number }): { readonly epoch?: num
 }
 
 function again<N>(
-  run: Run<N>,
-  how: Extract<Judgement, { again: unknown }>["again"],
+  run: LinkRun<N>,
+  how: Extract<ConnectionVerdict, { again: unknown }>["again"],
   tries: number,
 ): void {
   if (how === "from_the_start") return askFromStart(run, tries);
@@ -232,15 +244,15 @@ function again<N>(
  * No position of the log before is acknowledged in this one: it would lead past what was never
  * delivered.
  */
-function loseLog<N>({ state, facts, effects }: Run<N>): void {
+function loseLog<N>({ state, facts, effects }: LinkRun<N>): void {
   state.lostAt ??= facts.received;
   state.window.consumed = state.window.received = 0;
   effects.push({ type: "lose_log" });
 }
 
-type Doubted = Extract<Judgement, { doubt: unknown }>;
+type DoubtVerdict = Extract<ConnectionVerdict, { doubt: unknown }>;
 
-function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void {
+function doubt<N>(run: LinkRun<N>, { doubt, report }: DoubtVerdict, stream: EntryStream): void {
   if (report !== undefined) run.effects.push({ type: "report", ...report });
   // Nothing may be entered with keys of a store that may be old. A doubt about the log alone lets a
   // stopped agent read on.
@@ -256,10 +268,10 @@ function doubt<N>(run: Run<N>, { doubt, report }: Doubted, stream: Stream): void
 }
 
 function clear<N>(
-  run: Run<N>,
-  { permit, anchor }: Extract<Judgement, { permit: unknown }>,
-  stream: Stream,
-  { answers: { subscribe, put_back }, tries }: Pick<Judged, "answers" | "tries">,
+  run: LinkRun<N>,
+  { permit, anchor }: Extract<ConnectionVerdict, { permit: unknown }>,
+  stream: EntryStream,
+  { answers: { subscribe, put_back }, tries }: Pick<JudgedAnswers, "answers" | "tries">,
 ): void {
   const { state, facts, effects } = run;
   if (subscribe === undefined) return;
@@ -280,7 +292,7 @@ function clear<N>(
 }
 
 /** Entries that had to be dropped meanwhile are fetched. */
-function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream, tries = 0): void {
+function beginReading<N>(run: LinkRun<N>, permit: Permit, stream: EntryStream, tries = 0): void {
   const { state } = run;
   state.link = {
     at: "reading",
@@ -293,9 +305,9 @@ function beginReading<N>(run: Run<N>, permit: Permit, stream: Stream, tries = 0)
 }
 
 function fetched<N>(
-  run: Run<N>,
-  { permit, stream }: Extract<Link, { at: "fetching" }>,
-  reply: Subscribed,
+  run: LinkRun<N>,
+  { permit, stream }: Extract<LinkStage, { at: "fetching" }>,
+  reply: SubscriptionReply,
 ): void {
   subscribed(run, reply);
   run.state.relayEpoch = reply.epoch;
@@ -306,7 +318,7 @@ function fetched<N>(
 }
 
 /** A place that the relay refused was one of this membership: so the log has lost its end. */
-function reportLost<N>({ state, effects }: Run<N>, reply: Subscribed): void {
+function reportLost<N>({ state, effects }: LinkRun<N>, reply: SubscriptionReply): void {
   if (state.lostAt === undefined || isOfBefore(state.lostAt, reply)) return;
   const text =
     "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
@@ -316,9 +328,9 @@ function reportLost<N>({ state, effects }: Run<N>, reply: Subscribed): void {
 }
 
 function reportPutBack<N>(
-  { effects }: Run<N>,
+  { effects }: LinkRun<N>,
   { commits, own }: { readonly commits: number; readonly own: number },
-  subscribe: Subscribed | undefined,
+  subscribe: SubscriptionReply | undefined,
 ): void {
   if (commits === 0 || subscribe === undefined) return;
   const text =
@@ -328,7 +340,7 @@ function reportPutBack<N>(
 }
 
 function refused<N>(
-  run: Run<N>,
+  run: LinkRun<N>,
   { call, code, text }: Extract<LinkEvent<N>, { type: "refused" }>,
 ): void {
   const { link } = run.state;
@@ -349,12 +361,12 @@ function refused<N>(
   pauseFor(run, link.tries);
 }
 
-function pauseFor<N>(run: Run<N>, tries: number, atLeastMs = 0): void {
+function pauseFor<N>(run: LinkRun<N>, tries: number, atLeastMs = 0): void {
   const ms = Math.max(run.facts.jitter(retryMs * 2 ** Math.min(tries, maxDoublings)), atLeastMs);
   goTo(run, { at: "pausing", tries: tries + 1, timer: wake(run, ms) });
 }
 
-function fetchAgain<N>(run: Run<N>, afterMs: number): void {
+function fetchAgain<N>(run: LinkRun<N>, afterMs: number): void {
   const { state } = run;
   const permit = permitOf(state);
   if (state.link.at === "listening") return pauseFor(run, 0, afterMs);
@@ -372,7 +384,10 @@ function fetchAgain<N>(run: Run<N>, afterMs: number): void {
   run.effects.push({ type: "ask", call, question: "subscribe", about: { tag } });
 }
 
-function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "read" }>): void {
+function read<N>(
+  run: LinkRun<N>,
+  { reading, took }: Extract<LinkEvent<N>, { type: "read" }>,
+): void {
   if (run.state.reading !== reading) return;
   run.state.reading = undefined;
   if (took !== undefined) {
@@ -383,7 +398,7 @@ function read<N>(run: Run<N>, { reading, took }: Extract<LinkEvent<N>, { type: "
 }
 
 /** Now and then. */
-function askedBack<N>(run: Run<N>): void {
+function askedBack<N>(run: LinkRun<N>): void {
   const { state } = run;
   if ((state.link.at !== "listening" && state.link.at !== "doubted") || state.calm !== undefined) {
     return;
@@ -392,7 +407,7 @@ function askedBack<N>(run: Run<N>): void {
   askFromStart(run, 0);
 }
 
-function time<N>(run: Run<N>, timer: number): void {
+function time<N>(run: LinkRun<N>, timer: number): void {
   const { state } = run;
   const { link, window } = state;
   if (state.calm === timer) state.calm = undefined;

@@ -8,7 +8,7 @@ import type { OwnCommit } from "../reading/log_place.ts";
 import type { Doubt, Permit } from "./permit.ts";
 
 /** In the order in which they are asked. */
-export type Question =
+export type ConnectionQuestion =
   | "stop"
   | "open_commit"
   | "subscribe"
@@ -17,12 +17,12 @@ export type Question =
   | "epoch_began"
   | "epoch_ended";
 
-export type Subscribed = ReplyBody<"Subscribe">;
+export type SubscriptionReply = ReplyBody<"Subscribe">;
 /** The commit that the log holds of an epoch, if there is one. */
-export type Found = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
+export type FindCommitReply = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
 
 /** Commits that a log had lost which was set back. */
-export interface PutBack {
+export interface RestoredCommits {
   /**
    * How many it holds again; fewer than were lost when one is not kept, or the relay refuses it.
    */
@@ -34,21 +34,21 @@ export interface PutBack {
 }
 
 /** As far as the relay has been asked on this connection. */
-export interface Answers {
-  readonly subscribe?: Subscribed;
-  readonly put_back?: PutBack;
-  readonly own_commit?: Found;
-  readonly epoch_began?: Found;
-  readonly epoch_ended?: Found;
+export interface ConnectionAnswers {
+  readonly subscribe?: SubscriptionReply;
+  readonly put_back?: RestoredCommits;
+  readonly own_commit?: FindCommitReply;
+  readonly epoch_began?: FindCommitReply;
+  readonly epoch_ended?: FindCommitReply;
 }
 
 /** Entries belong to the latest `Subscribe`, from when the relay says that they begin. */
-export interface Stream {
+export interface EntryStream {
   readonly tag: number;
   begun: boolean;
 }
 
-export type Link =
+export type LinkStage =
   /** There is no connection; entries are dropped. */
   | { readonly at: "offline" }
   /**
@@ -58,13 +58,13 @@ export type Link =
   | {
     readonly at: "settling";
     readonly tries: number;
-    readonly question: Question;
+    readonly question: ConnectionQuestion;
     readonly call: number;
-    readonly answers: Answers;
+    readonly answers: ConnectionAnswers;
     /** Our epoch and place when the relay was asked to subscribe. */
     readonly epoch: number;
-    readonly place: Place["at"];
-    readonly stream: Stream | undefined;
+    readonly place: LinkPlace["at"];
+    readonly stream: EntryStream | undefined;
   }
   /** Until the questions begin again; entries are dropped. */
   | { readonly at: "pausing"; readonly tries: number; readonly timer: number }
@@ -72,7 +72,7 @@ export type Link =
   | {
     readonly at: "reading";
     readonly permit: Permit;
-    readonly stream: Stream;
+    readonly stream: EntryStream;
     /** Until the connection was judged. */
     readonly tries: number;
     timer: number | undefined;
@@ -82,7 +82,7 @@ export type Link =
     readonly at: "fetching";
     readonly permit: Permit;
     readonly call: number;
-    readonly stream: Stream;
+    readonly stream: EntryStream;
   }
   /** Too many entries had come, and were dropped: they are fetched in a moment. */
   | { readonly at: "fetching_later"; readonly permit: Permit; readonly timer: number }
@@ -90,14 +90,14 @@ export type Link =
    * The log is in doubt: entries are read without a permit, because a stopped owner reads on up to
    * a founding.
    */
-  | { readonly at: "listening"; readonly stream: Stream; timer: number | undefined }
+  | { readonly at: "listening"; readonly stream: EntryStream; timer: number | undefined }
   /** The connection is in doubt, and entries are dropped. */
   | { readonly at: "doubted" }
   /** The relay has no place for us: nothing is subscribed. */
   | { readonly at: "idle" };
 
 /** `word`: belongs to no stream. */
-export interface Notice<N> {
+export interface ArrivedNotice<N> {
   readonly kind: "entry" | "word";
   readonly content: N;
   readonly bytes: number;
@@ -113,9 +113,9 @@ export interface ArrivalWaiter {
 }
 
 export interface LinkState<N> {
-  link: Link;
+  link: LinkStage;
   /** Delivered and not read, in their order. */
-  arrived: Notice<N>[];
+  arrived: ArrivedNotice<N>[];
   arrivedBytes: number;
   /** More was delivered than the window holds: all of it was dropped. */
   isOverrun: boolean;
@@ -135,13 +135,13 @@ export interface LinkState<N> {
   relayEpoch: number;
   /** Runs while nobody's request to rejoin makes us ask again. */
   calm: number | undefined;
-  window: Window;
+  window: LogWindow;
   /** Of what stands in front of the stop: all of it is here; and how much has come. */
   arrival: { isOver: boolean; events: number; readonly waiting: ArrivalWaiter[] };
 }
 
 /** The positions that the relay is told. */
-export interface Window {
+export interface LogWindow {
   consumed: number;
   received: number;
   bytesSince: number;
@@ -150,7 +150,7 @@ export interface Window {
 }
 
 /** The place of the agent, as the connection needs it. `outside`: it asks to be let in again. */
-export type Place =
+export type LinkPlace =
   /** Our group follows the log. */
   | { readonly at: "in_step" }
   /** Our group stands before a commit that it cannot follow. */
@@ -174,8 +174,8 @@ export interface StoreFacts {
 }
 
 /** Knowledge of the other rooms at the moment of a step. */
-export interface Facts {
-  readonly place: Place;
+export interface LinkFacts {
+  readonly place: LinkPlace;
   readonly epoch: number;
   /** The hash of the commit that began our epoch, if it is known. */
   readonly began: Uint8Array | undefined;
@@ -198,7 +198,7 @@ export type LinkEvent<N> =
   /** The connection is gone. */
   | { readonly type: "disconnected" }
   /** The relay has answered the question. */
-  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  | { readonly type: "answered"; readonly call: number; readonly answer: ConnectionAnswer }
   /** The relay has refused the question, or the answer was lost. */
   | {
     readonly type: "refused";
@@ -209,9 +209,9 @@ export type LinkEvent<N> =
   /** The relay says that the entries of this subscription begin. */
   | { readonly type: "started"; readonly tag: number }
   /** A notice has arrived. */
-  | { readonly type: "delivered"; readonly notice: Notice<N> }
+  | { readonly type: "delivered"; readonly notice: ArrivedNotice<N> }
   /** The reader is done with the entry that it was given. */
-  | { readonly type: "read"; readonly reading: number; readonly took?: Taken }
+  | { readonly type: "read"; readonly reading: number; readonly took?: TakenEntry }
   /** The log is to be read again from where the reader is, not before this time. */
   | { readonly type: "fetch"; readonly afterMs: number }
   /** Our group is of no use any more: nothing of this log is read before we are in again. */
@@ -237,29 +237,32 @@ export type LinkEvent<N> =
   | { readonly type: "time"; readonly timer: number };
 
 /** The entry that was read, for the window. */
-export interface Taken {
+export interface TakenEntry {
   readonly sequence: number;
   readonly bytes: number;
 }
 
-export type Answer =
+export type ConnectionAnswer =
   | { readonly question: "stop" | "open_commit" }
-  | { readonly question: "subscribe"; readonly reply: Subscribed }
-  | { readonly question: "put_back"; readonly reply: PutBack }
-  | { readonly question: "own_commit" | "epoch_began" | "epoch_ended"; readonly reply: Found };
+  | { readonly question: "subscribe"; readonly reply: SubscriptionReply }
+  | { readonly question: "put_back"; readonly reply: RestoredCommits }
+  | {
+    readonly question: "own_commit" | "epoch_began" | "epoch_ended";
+    readonly reply: FindCommitReply;
+  };
 
 export type LinkEffect<N> =
   | {
     readonly type: "ask";
     readonly call: number;
-    readonly question: Question;
-    readonly about: About;
+    readonly question: ConnectionQuestion;
+    readonly about: QuestionSubject;
   }
   /** In its turn, if `isOfStream` still says so then. */
   | {
     readonly type: "read";
     readonly reading: number;
-    readonly notice: Notice<N>;
+    readonly notice: ArrivedNotice<N>;
     readonly permit: Permit | undefined;
   }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
@@ -269,7 +272,7 @@ export type LinkEffect<N> =
    * The store is as new as what we did, and the log is ours: the reader goes on from here, and work
    * with it.
    */
-  | { readonly type: "cleared"; readonly permit: Permit; readonly begins: Begins }
+  | { readonly type: "cleared"; readonly permit: Permit; readonly begins: ReadingStart }
   /** Entries flow again on the same connection. */
   | { readonly type: "resumed"; readonly permit: Permit }
   | { readonly type: "rest" }
@@ -287,13 +290,13 @@ export type LinkEffect<N> =
  * The subject of a question. The place from which to read is for the reader to say, behind the
  * entry that it is at.
  */
-export interface About {
+export interface QuestionSubject {
   readonly tag?: number;
   readonly epoch?: number;
 }
 
 /** Where reading goes on. */
-export interface Begins {
+export interface ReadingStart {
   readonly after: number;
   readonly head: number;
   /** The reader had no place of its own. */

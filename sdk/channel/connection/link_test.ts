@@ -4,12 +4,19 @@ import { newAnchor } from "./anchor.ts";
 import { facts, reply } from "../testing/calm_agent.ts";
 import { newLink, stepLink } from "./link.ts";
 import { permitOf, windowBytes } from "./link_run.ts";
-import type { Answer, Facts, LinkEffect, LinkEvent, LinkState, Place } from "./link_state.ts";
+import type {
+  ConnectionAnswer,
+  LinkEffect,
+  LinkEvent,
+  LinkFacts,
+  LinkPlace,
+  LinkState,
+} from "./link_state.ts";
 
 /** An agent with its link, what it knows, and the latest effects. */
 class Agent {
   readonly state: LinkState<string> = newLink(undefined);
-  facts: Facts = facts;
+  facts: LinkFacts = facts;
   effects: readonly LinkEffect<string>[] = [];
 
   get at(): string {
@@ -21,7 +28,7 @@ class Agent {
     return this;
   }
 
-  know(facts: Partial<Facts>): this {
+  know(facts: Partial<LinkFacts>): this {
     this.facts = { ...this.facts, ...facts };
     return this;
   }
@@ -34,7 +41,7 @@ class Agent {
     return "stream" in this.state.link ? this.state.link.stream?.tag ?? 0 : 0;
   }
 
-  answer(answer: Answer = { question: "subscribe", reply }): this {
+  answer(answer: ConnectionAnswer = { question: "subscribe", reply }): this {
     return this.step({ type: "answered", call: this.call, answer });
   }
 
@@ -99,7 +106,7 @@ function doubted(): Agent {
 
 Deno.test("link: a connection begins with what was left open, and outside by commits with nothing", () => {
   const open = { ...facts.store, commits: [new Uint8Array(32)] };
-  const first = (place: Place, isOpen = false): string | undefined =>
+  const first = (place: LinkPlace, isOpen = false): string | undefined =>
     new Agent().know({ place, ...(isOpen && { store: open }) }).step({ type: "connected" }).asked;
   assertEquals(first({ at: "in_step" }), "subscribe");
   assertEquals(first({ at: "in_step" }, true), "open_commit");
@@ -138,7 +145,7 @@ Deno.test("link: a judgement ends in reading, listening or doubt, and only the f
 Deno.test("link: where our membership began is written before anything else happens", () => {
   const agent = new Agent().step({ type: "connected" });
   agent.know({ store: { ...agent.facts.store, anchor: newAnchor(undefined) } });
-  const answer: Answer = { question: "subscribe", reply };
+  const answer: ConnectionAnswer = { question: "subscribe", reply };
   const { write } = stepLink(
     agent.state,
     { type: "answered", call: agent.call, answer },

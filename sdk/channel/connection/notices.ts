@@ -2,7 +2,7 @@
  * Notices of the relay, in their order: entries of the stream from when it begins, and words, which
  * belong to no stream. They wait here and are given to the reader one at a time.
  */
-import { numberOf, permitOf, type Run, windowBytes } from "./link_run.ts";
+import { type LinkRun, numberOf, permitOf, windowBytes } from "./link_run.ts";
 import type { LinkEvent, LinkState } from "./link_state.ts";
 import { arriving } from "./waiters.ts";
 
@@ -17,7 +17,7 @@ export function dropEntries<N>(state: LinkState<N>): void {
 }
 
 /** Returns whether another stream begins in ours: what follows is none of it. */
-export function started<N>(run: Run<N>, tag: number): boolean {
+export function started<N>(run: LinkRun<N>, tag: number): boolean {
   const { link } = run.state;
   if (!("stream" in link) || link.stream === undefined) return false;
   if (link.stream.tag !== tag) return link.stream.begun;
@@ -28,7 +28,7 @@ export function started<N>(run: Run<N>, tag: number): boolean {
 }
 
 export function delivered<N>(
-  { state }: Run<N>,
+  { state }: LinkRun<N>,
   { notice }: Extract<LinkEvent<N>, { type: "delivered" }>,
 ): void {
   const { link } = state;
@@ -57,7 +57,7 @@ export function isOfStream<N>({ voided }: LinkState<N>, reading: number): boolea
  * One at a time, and not while the relay is asked: it may show that what has come is not to be
  * read.
  */
-export function readNext<N>(run: Run<N>): void {
+export function readNext<N>(run: LinkRun<N>): void {
   const { state, effects } = run;
   const { link } = state;
   if (state.reading !== undefined || link.at === "settling" || link.at === "fetching") return;

@@ -3,11 +3,11 @@
  * fault could be written again; the suite `types` fails when one of them is allowed.
  */
 import { assertEquals } from "@std/assert";
-import type { Link } from "./link_state.ts";
+import type { LinkStage } from "./link_state.ts";
 import type { Permit } from "./permit.ts";
 
-type At<Name extends Link["at"]> = Extract<Link, { readonly at: Name }>;
-type WithPermit = Extract<Link, { readonly permit: Permit }>["at"];
+type At<Name extends LinkStage["at"]> = Extract<LinkStage, { readonly at: Name }>;
+type WithPermit = Extract<LinkStage, { readonly permit: Permit }>["at"];
 
 /** Exact: neither more states nor fewer. */
 type Same<One, Two> = [One] extends [Two] ? ([Two] extends [One] ? true : false) : false;

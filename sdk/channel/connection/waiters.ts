@@ -3,7 +3,7 @@
  * here. An agent that comes back is given those once more, and a founding passes over what has not
  * arrived.
  */
-import { isAsking, type Run, wake } from "./link_run.ts";
+import { isAsking, type LinkRun, wake } from "./link_run.ts";
 import type { LinkEvent } from "./link_state.ts";
 
 /** For the next entry. */
@@ -11,7 +11,10 @@ const entryMs = 30_000;
 /** A relay that hands them out one by one must not keep the channel stopped. */
 const maxWaits = 10;
 
-export function wait<N>(run: Run<N>, { operation }: Extract<LinkEvent<N>, { type: "wait" }>): void {
+export function wait<N>(
+  run: LinkRun<N>,
+  { operation }: Extract<LinkEvent<N>, { type: "wait" }>,
+): void {
   const { state: { arrival }, effects } = run;
   if (arrival.isOver) return void effects.push({ type: "settle", operation, result: "now" });
   arrival.waiting.push({ operation, timer: wake(run, entryMs), seen: arrival.events, waits: 1 });
@@ -21,7 +24,7 @@ export function wait<N>(run: Run<N>, { operation }: Extract<LinkEvent<N>, { type
  * The log is to be read anew, and may be another one: entries come again. Without a stop nothing
  * stands in front of it.
  */
-export function startArrival<N>(run: Run<N>): void {
+export function startArrival<N>(run: LinkRun<N>): void {
   const { arrival } = run.state;
   arrival.events++;
   if (run.facts.place.at === "stopped") arrival.isOver = false;
@@ -29,12 +32,12 @@ export function startArrival<N>(run: Run<N>): void {
 }
 
 /** One of them is here, or is on its way. */
-export function arriving<N>({ state: { arrival } }: Run<N>): void {
+export function arriving<N>({ state: { arrival } }: LinkRun<N>): void {
   arrival.events++;
 }
 
 /** All of them are here, or the channel is not stopped any more. */
-export function endArrival<N>({ state: { arrival }, effects }: Run<N>): void {
+export function endArrival<N>({ state: { arrival }, effects }: LinkRun<N>): void {
   arrival.isOver = true;
   for (const { operation } of arrival.waiting.splice(0)) {
     effects.push({ type: "settle", operation, result: "now" });
@@ -42,7 +45,7 @@ export function endArrival<N>({ state: { arrival }, effects }: Run<N>): void {
 }
 
 /** Returns whether it was the timer of somebody that waits. */
-export function waitedLong<N>(run: Run<N>, timer: number): boolean {
+export function waitedLong<N>(run: LinkRun<N>, timer: number): boolean {
   const { state: { arrival }, effects } = run;
   const at = arrival.waiting.findIndex((waiter) => waiter.timer === timer);
   const waiter = arrival.waiting[at];

@@ -5,15 +5,18 @@
  * stopped. Behind it the relay may have begun a membership of ours by a Welcome that we have
  * refused, and an acknowledgement there says that we took it.
  */
-import { permitOf, type Run, wake, windowBytes } from "./link_run.ts";
-import type { Facts, Subscribed, Taken } from "./link_state.ts";
+import { type LinkRun, permitOf, wake, windowBytes } from "./link_run.ts";
+import type { LinkFacts, SubscriptionReply, TakenEntry } from "./link_state.ts";
 
 /**
  * Acknowledgements are collected for this long: the relay trims the log by them, and nobody waits.
  */
 const acknowledgeMs = 100;
 
-export function subscribed<N>({ state }: Run<N>, { after, consumed, log }: Subscribed): void {
+export function subscribed<N>(
+  { state }: LinkRun<N>,
+  { after, consumed, log }: SubscriptionReply,
+): void {
   const { window } = state;
   state.log = log;
   window.consumed = consumed;
@@ -22,7 +25,7 @@ export function subscribed<N>({ state }: Run<N>, { after, consumed, log }: Subsc
 }
 
 /** An entry was read. */
-export function taken<N>(run: Run<N>, { sequence, bytes }: Taken): void {
+export function taken<N>(run: LinkRun<N>, { sequence, bytes }: TakenEntry): void {
   const { window, link } = run.state;
   // Of a connection that is over, or of an earlier stream: its positions may be of another log.
   if (!("stream" in link) || link.stream?.begun !== true) return;
@@ -32,13 +35,13 @@ export function taken<N>(run: Run<N>, { sequence, bytes }: Taken): void {
 }
 
 /** The program is done with more, and that is on disk. */
-export function durable<N>(run: Run<N>): void {
+export function durable<N>(run: LinkRun<N>): void {
   const { window } = run.state;
   if (permitOf(run.state) === undefined || doneWith(run.facts) <= window.consumed) return;
   window.timer ??= wake(run, acknowledgeMs);
 }
 
-export function acknowledge<N>(run: Run<N>): void {
+export function acknowledge<N>(run: LinkRun<N>): void {
   const { state, facts, effects } = run;
   const { window } = state;
   window.timer = undefined;
@@ -49,6 +52,6 @@ export function acknowledge<N>(run: Run<N>): void {
 }
 
 /** The last entry that the relay may forget for us. */
-export function doneWith({ durable, place }: Facts): number {
+export function doneWith({ durable, place }: LinkFacts): number {
   return place.at === "stopped" ? Math.min(durable, place.sequence - 1) : durable;
 }

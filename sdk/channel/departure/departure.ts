@@ -5,19 +5,19 @@
  * answers: its word that the channel was closed or left is the answer. After a kill the agent
  * stays, or has left.
  */
-import type { Refused } from "../commits/own_commit_state.ts";
+import type { ChangeRefusal } from "../commits/own_commit_state.ts";
 import type {
   Departure,
   DepartureEffect,
+  DepartureEnd,
   DepartureEvent,
   DepartureFacts,
   DepartureState,
   DepartureStep,
-  End,
-  Going,
-  Left,
+  DepartureWait,
+  LeaveOutcome,
+  LeaveRefusal,
   OwnPlan,
-  Unanswered,
 } from "./departure_state.ts";
 
 /** For the only owner's way back, or another leaf. */
@@ -28,11 +28,11 @@ const retryMs = 1000;
 /** Others may let it in again meanwhile. */
 const maxTries = 3;
 
-type Leaving = Extract<Departure, { at: "going" }>;
+type OngoingDeparture = Extract<Departure, { at: "going" }>;
 /** A call to leave, and what was waited for on its behalf. */
-type Asked = Omit<Leaving, "at" | "going">;
+type DepartureRequest = Omit<OngoingDeparture, "at" | "going">;
 
-interface Run {
+interface DepartureRun {
   readonly state: DepartureState;
   readonly facts: DepartureFacts;
   readonly effects: DepartureEffect[];
@@ -43,7 +43,7 @@ export function stepDeparture(
   event: DepartureEvent,
   facts: DepartureFacts,
 ): DepartureStep {
-  const run: Run = { state, facts, effects: [] };
+  const run: DepartureRun = { state, facts, effects: [] };
   if (event.type === "leave") leave(run, event);
   else if (event.type === "over") over(run, event.how);
   else if (state.departure.at === "going") goOn(run, state.departure, event);
@@ -51,7 +51,7 @@ export function stepDeparture(
 }
 
 function leave(
-  run: Run,
+  run: DepartureRun,
   { operation, successor }: Extract<DepartureEvent, { type: "leave" }>,
 ): void {
   const { state, effects } = run;
@@ -75,8 +75,8 @@ function leave(
 }
 
 function goOn(
-  run: Run,
-  leaving: Leaving,
+  run: DepartureRun,
+  leaving: OngoingDeparture,
   event: Exclude<DepartureEvent, { type: "leave" | "over" }>,
 ): void {
   const { facts } = run;
@@ -111,7 +111,7 @@ function goOn(
   }
 }
 
-function entered(run: Run, leaving: Leaving): void {
+function entered(run: DepartureRun, leaving: OngoingDeparture): void {
   switch (leaving.going.at) {
     case "let_in_again":
       return again(run, leaving);
@@ -131,26 +131,26 @@ function entered(run: Run, leaving: Leaving): void {
 /**
  * Also while the relay is asked: a late answer must not take a membership that was entered since.
  */
-function over(run: Run, how: End): void {
+function over(run: DepartureRun, how: DepartureEnd): void {
   const { departure } = run.state;
   if (departure.at !== "ended") end(run, departure.at === "going" ? departure.waiting : [], how);
 }
 
 /** Once more, of the leaf that we have now. */
-function again(run: Run, leaving: Leaving): void {
+function again(run: DepartureRun, leaving: OngoingDeparture): void {
   leaving.tries++;
   leaving.hasAskedFounding = false;
   begin(run, leaving);
 }
 
-function begin(run: Run, asked: Asked): void {
+function begin(run: DepartureRun, asked: DepartureRequest): void {
   const first = firstOf(run, asked);
   if ("is" in first) reject(run, asked, first);
   else run.state.departure = { ...asked, at: "going", going: first };
 }
 
 /** The first wait, or why it cannot leave. */
-function firstOf(run: Run, asked: Asked): Going | Left {
+function firstOf(run: DepartureRun, asked: DepartureRequest): DepartureWait | LeaveOutcome {
   const { isOnWayBack, isBlocked, isLastOwner, hasFounding } = run.facts;
   if (isOnWayBack && isLastOwner && !asked.hasWaitedBack) {
     asked.hasWaitedBack = true;
@@ -171,13 +171,17 @@ function firstOf(run: Run, asked: Asked): Going | Left {
 }
 
 /** Somebody is to be made an owner first, or to be let in, which takes a commit of ours. */
-function isMissed({ facts }: Run, { successor }: Asked): boolean {
+function isMissed({ facts }: DepartureRun, { successor }: DepartureRequest): boolean {
   const { isLastOwner, doOthersStay, isAlone, isAnyAbsent, isOwner } = facts;
   return successor !== undefined || (isLastOwner && doOthersStay) ||
     (isAlone && isAnyAbsent && isOwner);
 }
 
-function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void {
+function changed(
+  run: DepartureRun,
+  leaving: OngoingDeparture,
+  why: LeaveRefusal | undefined,
+): void {
   if (why !== undefined && isForgotten(why)) return end(run, leaving.waiting, "gone");
   if (why !== undefined) return reject(run, leaving, { is: "refused", why });
   if (leaving.going.at === "settling") settled(run, leaving);
@@ -185,7 +189,7 @@ function changed(run: Run, leaving: Leaving, why: Unanswered | undefined): void 
 }
 
 /** The last member closes the channel: nobody would be left to remove it. */
-function settled(run: Run, leaving: Leaving): void {
+function settled(run: DepartureRun, leaving: OngoingDeparture): void {
   const { work, isAlone, isAnyAbsent, isOwner, isAllRead } = run.facts;
   if (isAlone && isAnyAbsent && isOwner) {
     return reject(run, leaving, { is: "failed", why: "absent" });
@@ -196,12 +200,12 @@ function settled(run: Run, leaving: Leaving): void {
   run.effects.push({ type: "close", call });
 }
 
-function handOn(run: Run, leaving: Leaving): void {
+function handOn(run: DepartureRun, leaving: OngoingDeparture): void {
   const { successor } = leaving;
   leaving.going = { at: "handing_on", change: change(run, { is: "succession", successor }) };
 }
 
-function saying(run: Run, { tries }: Asked): Going {
+function saying(run: DepartureRun, { tries }: DepartureRequest): DepartureWait {
   const call = numberOf(run);
   const isNamed = tries < maxTries && run.facts.mayName;
   run.effects.push({ type: "say", call, isNamed });
@@ -209,8 +213,8 @@ function saying(run: Run, { tries }: Asked): Going {
 }
 
 function refused(
-  run: Run,
-  leaving: Leaving,
+  run: DepartureRun,
+  leaving: OngoingDeparture,
   { why }: Extract<DepartureEvent, { type: "refused" }>,
 ): void {
   const { going } = leaving;
@@ -226,18 +230,18 @@ function refused(
 }
 
 /** Everything is as before. */
-function reject(run: Run, { waiting }: Asked, result: Left): void {
+function reject(run: DepartureRun, { waiting }: DepartureRequest, result: LeaveOutcome): void {
   for (const operation of waiting) run.effects.push({ type: "settle", operation, result });
   run.state.departure = { at: "staying" };
 }
 
-function end(run: Run, waiting: readonly number[], how: End): void {
+function end(run: DepartureRun, waiting: readonly number[], how: DepartureEnd): void {
   run.state.departure = { at: "ended", how };
   run.effects.push({ type: "ended", how, operations: [...waiting] });
 }
 
 /** The relay had let us go already. */
-function isForgotten({ code, isHidden = false }: Unanswered): boolean {
+function isForgotten({ code, isHidden = false }: LeaveRefusal): boolean {
   return code === "not_found" && !isHidden;
 }
 
@@ -245,22 +249,22 @@ function isForgotten({ code, isHidden = false }: Unanswered): boolean {
  * It says nothing of the log to one whom it counts as gone. The statement may be void then, and an
  * owner removes us.
  */
-function hasNoPlace({ code }: Refused): boolean {
+function hasNoPlace({ code }: ChangeRefusal): boolean {
   return code === "not_found" || code === "membership_lapsed";
 }
 
-function change(run: Run, plan: OwnPlan): number {
+function change(run: DepartureRun, plan: OwnPlan): number {
   const number = numberOf(run);
   run.effects.push({ type: "change", change: number, plan });
   return number;
 }
 
-function wake(run: Run, afterMs: number): number {
+function wake(run: DepartureRun, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
-function numberOf({ state }: Run): number {
+function numberOf({ state }: DepartureRun): number {
   return ++state.numbers;
 }

@@ -4,12 +4,12 @@
  * disk.
  */
 import type { AgentId, ChannelEndReason } from "../../../proto/mod.ts";
-import type { Refused } from "../commits/own_commit_state.ts";
+import type { ChangeRefusal } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { Plan } from "../commits/plan.ts";
-import type { Stage } from "./stage.ts";
+import type { LeaveStage } from "./stage.ts";
 
-export type Going =
+export type DepartureWait =
   /** The last owner is on its way back. */
   | { readonly at: "waiting_back"; readonly timer: number }
   /** A founding of ours may be in the log. */
@@ -31,7 +31,7 @@ export type Departure =
   /** The agent is leaving, and calls of the program wait for its end. */
   | {
     readonly at: "going";
-    going: Going;
+    going: DepartureWait;
     readonly successor: AgentId | undefined;
     tries: number;
     /** Each is waited for once. */
@@ -41,13 +41,13 @@ export type Departure =
     readonly waiting: number[];
   }
   /** The agent has left, or the channel is over. */
-  | { readonly at: "ended"; readonly how: End };
+  | { readonly at: "ended"; readonly how: DepartureEnd };
 
 /**
  * `gone`: the relay has no place for us, and everything is erased. `over`: the channel is, with its
  * keys.
  */
-export type End = "gone" | "over";
+export type DepartureEnd = "gone" | "over";
 
 export interface DepartureState {
   departure: Departure;
@@ -86,13 +86,13 @@ export type DepartureEvent =
   /** The program asks to leave. */
   | { readonly type: "leave"; readonly operation: number; readonly successor: AgentId | undefined }
   /** A change of our own has ended. */
-  | { readonly type: "changed"; readonly change: number; readonly why: Unanswered | undefined }
+  | { readonly type: "changed"; readonly change: number; readonly why: LeaveRefusal | undefined }
   /** The relay has done what it was asked. */
   | { readonly type: "done"; readonly call: number }
   /** The relay has refused, or its answer was lost. */
-  | { readonly type: "refused"; readonly call: number; readonly why: Unanswered }
+  | { readonly type: "refused"; readonly call: number; readonly why: LeaveRefusal }
   /** The log was asked for our founding. With a refusal, it could not be. */
-  | { readonly type: "founding"; readonly why: Refused | undefined }
+  | { readonly type: "founding"; readonly why: ChangeRefusal | undefined }
   /** A membership or a generation was entered: our leaf is another one. */
   | { readonly type: "entered" }
   /** The place has changed. */
@@ -100,15 +100,15 @@ export type DepartureEvent =
   /** A timer has run out: what was waited for did not happen. */
   | { readonly type: "time"; readonly timer: number }
   /** The channel ended by another way than this call. */
-  | { readonly type: "over"; readonly how: End };
+  | { readonly type: "over"; readonly how: DepartureEnd };
 
 /** `isHidden`: the pass of this session does not cover the channel. */
-export interface Unanswered extends Refused {
+export interface LeaveRefusal extends ChangeRefusal {
   readonly isHidden?: boolean;
 }
 
 /** The end of `leave()`, when it ends here. */
-export type Left = { readonly is: "refused"; readonly why: Refused } | {
+export type LeaveOutcome = { readonly is: "refused"; readonly why: ChangeRefusal } | {
   readonly is: "failed";
   readonly why: "leaving" | "kept_out" | "absent" | "founding";
 };
@@ -121,9 +121,9 @@ export type DepartureEffect =
   /** Signed over our present leaf. */
   | { readonly type: "say"; readonly call: number; readonly isNamed: boolean }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
-  | { readonly type: "settle"; readonly operation: number; readonly result: Left }
+  | { readonly type: "settle"; readonly operation: number; readonly result: LeaveOutcome }
   /** Those that wait: their erasure is waited for, or they leave what is over by its name. */
-  | { readonly type: "ended"; readonly how: End; readonly operations: readonly number[] };
+  | { readonly type: "ended"; readonly how: DepartureEnd; readonly operations: readonly number[] };
 
 /** It stands behind what is open or given. */
 export type OwnPlan = Extract<Plan, { is: "settle" | "succession" }>;
@@ -137,7 +137,7 @@ export function newDeparture(): DepartureState {
   return { departure: { at: "staying" }, numbers: 0 };
 }
 
-export function stageOf({ departure }: DepartureState): Stage {
+export function stageOf({ departure }: DepartureState): LeaveStage {
   if (departure.at === "staying") return "staying";
   if (departure.at === "ended") return "goodbye";
   const { at } = departure.going;

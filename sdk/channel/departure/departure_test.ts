@@ -5,10 +5,10 @@ import { calmPermit } from "../testing/calm_agent.ts";
 import { stepDeparture } from "./departure.ts";
 import {
   type DepartureEffect,
+  type DepartureEnd,
   type DepartureEvent,
   type DepartureFacts,
-  type End,
-  type Going,
+  type DepartureWait,
   isAskedFor,
   newDeparture,
   stageOf,
@@ -39,7 +39,7 @@ class Agent {
     this.facts = { ...calm, ...facts };
   }
 
-  get going(): Going | undefined {
+  get going(): DepartureWait | undefined {
     return this.state.departure.at === "going" ? this.state.departure.going : undefined;
   }
 
@@ -90,7 +90,7 @@ class Agent {
     });
   }
 
-  over(how: End): this {
+  over(how: DepartureEnd): this {
     return this.step({ type: "over", how });
   }
 

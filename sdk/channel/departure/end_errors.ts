@@ -15,9 +15,9 @@ export function removedError(
  * `unknown`: the relay remembers a removal, or that a channel was closed, for some time only. Then
  * nobody can tell which it was.
  */
-type Reason = Exclude<ChannelEndReason, "lapsed" | "removed"> | "unknown";
+type EndCause = Exclude<ChannelEndReason, "lapsed" | "removed"> | "unknown";
 
-export function endError(reason: Reason, name: ChannelName): StaticError {
+export function endError(reason: EndCause, name: ChannelName): StaticError {
   const why = {
     closed: "was closed",
     left: "was left",

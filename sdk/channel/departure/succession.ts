@@ -4,7 +4,7 @@ import { createError } from "../../base/errors.ts";
 import { policyOf } from "../../mls/policy_rules.ts";
 import type { Membership } from "../group/membership.ts";
 import { successorNeeded } from "../commits/ownership.ts";
-import type { Planned } from "../commits/plan.ts";
+import type { PlannedChange } from "../commits/plan.ts";
 
 /** Members stay when this agent goes. */
 export function doOthersStay(membership: Membership): boolean {
@@ -92,7 +92,7 @@ export function succession(
   membership: Membership,
   named: AgentId | undefined,
   isHeard: IsHeard,
-): Planned | undefined {
+): PlannedChange | undefined {
   const { owners } = membership.group.binding;
   const successor = membership.group.self.owner
     ? successorOf(membership, named, isHeard)

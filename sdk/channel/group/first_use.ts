@@ -6,7 +6,7 @@
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import type { CredentialPolicy, MemberCredential } from "../../mls/leaf.ts";
 
-export interface TrustedKey {
+export interface FirstUseKey {
   readonly identity: Uint8Array;
   readonly signatureKey: Uint8Array;
 }
@@ -18,7 +18,7 @@ export class FirstUseTrust {
   /** Signature keys by identity, both in hexadecimal. */
   readonly #known: Map<string, string>;
 
-  constructor(known: Iterable<TrustedKey> = []) {
+  constructor(known: Iterable<FirstUseKey> = []) {
     this.#known = new Map(
       Array.from(
         known,
@@ -66,7 +66,7 @@ export class FirstUseTrust {
   }
 
   /** To be stored, and given to the constructor after a restart. */
-  *keys(): Generator<TrustedKey> {
+  *keys(): Generator<FirstUseKey> {
     for (const [identity, signatureKey] of this.#known) {
       yield { identity: hexToBytes(identity), signatureKey: hexToBytes(signatureKey) };
     }

@@ -7,7 +7,7 @@
 import { type AgentId, agentIdOf } from "../../../proto/mod.ts";
 import type { CredentialPolicy, MemberCredential } from "../../mls/leaf.ts";
 import type { Member } from "../../mls/members.ts";
-import { FirstUseTrust, type TrustedKey } from "./first_use.ts";
+import { type FirstUseKey, FirstUseTrust } from "./first_use.ts";
 
 /**
  * Changed keys that were seen in commits which may still be refused: more than one commit can
@@ -29,7 +29,7 @@ export class ChannelTrust {
   readonly #suspects = new Set<AgentId>();
   readonly #doubtful: Set<AgentId>;
 
-  constructor(known: Iterable<TrustedKey>, doubtful: Iterable<AgentId> = []) {
+  constructor(known: Iterable<FirstUseKey>, doubtful: Iterable<AgentId> = []) {
     this.#firstUse = new FirstUseTrust(known);
     this.#doubtful = new Set(doubtful);
   }
@@ -111,7 +111,7 @@ export class ChannelTrust {
     }
   }
 
-  get keys(): Iterable<TrustedKey> {
+  get keys(): Iterable<FirstUseKey> {
     return this.#firstUse.keys();
   }
 

@@ -7,7 +7,7 @@
 import type { AgentId, InviteId } from "../../../proto/mod.ts";
 
 /** How a member came in, of those that came after us. */
-export interface Came {
+export interface MemberOrigin {
   /** The epoch in which it joined; 0 when we came back later. */
   readonly epoch: number;
   /** When we learned of it, by our own clock; 0 when that is not known. */
@@ -23,7 +23,7 @@ export interface Came {
 
 export interface Lineage {
   /** Members without a row were here before us: each is its own root. */
-  readonly since: ReadonlyMap<AgentId, Came>;
+  readonly since: ReadonlyMap<AgentId, MemberOrigin>;
   /** The roots of agents that were blamed, of which members are here, and when. */
   readonly struck: ReadonlyMap<string, number>;
 }
@@ -48,7 +48,10 @@ export type LineageEvent =
   /** A Welcome let us in again. */
   | { readonly type: "return"; readonly before: readonly AgentId[]; readonly epoch: number };
 
-type Of<Type extends LineageEvent["type"]> = Extract<LineageEvent, { readonly type: Type }>;
+type LineageEventOf<Type extends LineageEvent["type"]> = Extract<
+  LineageEvent,
+  { readonly type: Type }
+>;
 
 export interface LineagePlace {
   readonly self: AgentId;
@@ -85,8 +88,8 @@ export function rootOf(since: Lineage["since"], agentId: AgentId): string {
 }
 
 function follow(
-  since: Map<AgentId, Came>,
-  event: Of<"commit">,
+  since: Map<AgentId, MemberOrigin>,
+  event: LineageEventOf<"commit">,
   { self, nowMs }: LineagePlace,
 ): void {
   const { committer, added, removed, absent, owners, epoch, inviteOf } = event;
@@ -108,7 +111,7 @@ function follow(
 const ofInvite = "invite ";
 
 /** Its own root, or one invite: such a row is known without the member that made it. */
-function standsAlone(agentId: AgentId, { root }: Came): boolean {
+function standsAlone(agentId: AgentId, { root }: MemberOrigin): boolean {
   return root === agentId || root.startsWith(ofInvite);
 }
 
@@ -116,7 +119,7 @@ function standsAlone(agentId: AgentId, { root }: Came): boolean {
  * A member goes. Those that came through it came through the one before it, unless an owner or an
  * invite of ours let them in.
  */
-function depart(since: Map<AgentId, Came>, gone: AgentId): void {
+function depart(since: Map<AgentId, MemberOrigin>, gone: AgentId): void {
   const through = since.get(gone)?.through;
   since.delete(gone);
   for (const [agentId, row] of since) {
@@ -132,8 +135,8 @@ function depart(since: Map<AgentId, Came>, gone: AgentId): void {
  * others were here before.
  */
 function comeBack(
-  since: Map<AgentId, Came>,
-  { before, epoch }: Of<"return">,
+  since: Map<AgentId, MemberOrigin>,
+  { before, epoch }: LineageEventOf<"return">,
   { self, members, nowMs }: LineagePlace,
 ): void {
   const [was, present] = [new Set(before), new Set(members)];
@@ -156,7 +159,7 @@ export interface Base {
 }
 
 /** The agents that a recovery would leave out beside the blamed. */
-export interface LeftOut {
+export interface ExclusionList {
   readonly list: readonly AgentId[];
   /**
    * Those of them that are there only because one of their root was blamed within the day before.
@@ -171,14 +174,14 @@ export interface LeftOut {
   readonly needsChoice: boolean;
 }
 
-export const nobodyElse: LeftOut = { list: [], ofDoor: [], counted: 0, needsChoice: false };
+export const nobodyElse: ExclusionList = { list: [], ofDoor: [], counted: 0, needsChoice: false };
 
 export function leftOutBy(
   { since, struck }: Lineage,
   base: Base,
   blamed: AgentId,
   nowMs: number,
-): LeftOut {
+): ExclusionList {
   const { members, owners, self } = base;
   const others = members.filter((agentId) =>
     agentId !== self && agentId !== blamed && !owners.includes(agentId)

@@ -3,13 +3,13 @@ import { assertEquals } from "@std/assert";
 import type { AgentId, InviteId } from "../../../proto/mod.ts";
 import { createRandom } from "../../../tests/support/random.ts";
 import {
-  type Came,
+  type ExclusionList,
   freshMs,
-  type LeftOut,
   leftOutBy,
   type Lineage,
   lineageAfter,
   type LineageEvent,
+  type MemberOrigin,
   noLineage,
   rootOf,
 } from "./lineage.ts";
@@ -75,11 +75,11 @@ class Channel {
     return this;
   }
 
-  row(name: string): Came | undefined {
+  row(name: string): MemberOrigin | undefined {
     return this.lineage.since.get(id(name));
   }
 
-  by(blamed: string): LeftOut {
+  by(blamed: string): ExclusionList {
     return leftOutBy(this.lineage, this, id(blamed), this.nowMs);
   }
 
@@ -133,10 +133,10 @@ Deno.test("a member that is removed and added in one commit, or was absent, keep
   const { atMs, root, through } = channel.row("s") ?? {};
   channel.later(5).commit("o", ["s"], ["s"]);
   // cast: it has all of them
-  assertEquals(channel.row("s"), { epoch: 3, atMs, through, root } as Came);
+  assertEquals(channel.row("s"), { epoch: 3, atMs, through, root } as MemberOrigin);
   channel.absent = ids("s", "y");
   channel.commit("o", ["s", "y"]);
-  assertEquals(channel.row("s"), { epoch: 4, atMs, through, root } as Came); // cast: the same
+  assertEquals(channel.row("s"), { epoch: 4, atMs, through, root } as MemberOrigin); // cast: the same
   // No newcomer either: it was here before us.
   assertEquals(channel.row("y"), { epoch: 4, atMs: 0, root: "y" });
   assertEquals(channel.by("o").list, []);
@@ -278,7 +278,7 @@ Deno.test("rows and strikes stay when we come back, and those that we did not se
   const { atMs } = channel.row("t") ?? {};
   channel.later(5).comesBack("o", "x", "t", ...numbered("m", 9), "z1", "z2");
   // cast: it has all of them
-  assertEquals(channel.row("t"), { epoch: 0, atMs, through: id("x"), root: "x" } as Came);
+  assertEquals(channel.row("t"), { epoch: 0, atMs, through: id("x"), root: "x" } as MemberOrigin);
   const root = `return ${channel.epoch}`;
   assertEquals(channel.row("z1"), { epoch: 0, atMs: channel.nowMs, root });
   assertEquals([channel.row("u"), channel.row("m1"), channel.row("o")], [

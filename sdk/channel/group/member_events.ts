@@ -6,10 +6,10 @@ import { type AgentId, agentIdOf, sameIssuers, samePolicy } from "../../../proto
 import { identityText } from "../../base/identity_text.ts";
 import { policyOf } from "../../mls/policy_rules.ts";
 import type { ChannelEventBody, EventAgent } from "../events.ts";
-import type { Membership, Moved } from "./membership.ts";
+import type { CommitChanges, Membership } from "./membership.ts";
 
 export function memberEvents(
-  { added, removed, left, committer, owners }: Moved,
+  { added, removed, left, committer, owners }: CommitChanges,
   membership: Membership,
 ): ChannelEventBody[] {
   const events: ChannelEventBody[] = [];

@@ -29,22 +29,22 @@ import { credentialOf, type MemberCredential } from "../../mls/leaf.ts";
 import type { CommitSummary, Member } from "../../mls/members.ts";
 import { rightsOf, silencedIn } from "../../mls/policy_rules.ts";
 import { type Leaf, leafHashOf } from "../../mls/ratchet_tree.ts";
-import type { CommitRules, Outcome } from "../../mls/receive.ts";
+import type { CommitRules, ReceiveOutcome } from "../../mls/receive.ts";
 import type { Sealing } from "../../mls/sealing_rules.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { BadCommit } from "../recovery/bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Entered } from "../entering.ts";
+import type { EnteredMembership } from "../entering.ts";
 import type { HealthLog } from "../health.ts";
 import type { OwnCommit } from "../reading/log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
 import { reportChangedKeys } from "./key_reports.ts";
 import { type Lineage, lineageAfter, type LineageEvent } from "./lineage.ts";
 import {
-  type ChannelRecord,
   deleteSender,
-  type KnownBefore,
+  type FormerKnowledge,
   type LeaveProof,
+  type MembershipRecord,
   putChannel,
   putTrust,
   type Unsealed,
@@ -66,7 +66,7 @@ type DeliverCommit = NoticeBody<"DeliverCommit">;
 const earlierLeaves = 8;
 
 /** Where a member is, and with which leaf. */
-export interface Place {
+export interface MemberPlace {
   readonly leafIndex: number;
   readonly leaf: Leaf;
 }
@@ -78,8 +78,8 @@ export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
   readonly signatureKey: Uint8Array;
 };
 
-export type Followed =
-  | Outcome
+export type FollowVerdict =
+  | ReceiveOutcome
   /** The relay took the signature away: as good as not delivered. */
   | { readonly kind: "unsigned" }
   /** The relay's statement about it differs from its sender's: the relay lies. */
@@ -88,7 +88,7 @@ export type Followed =
   | { readonly kind: "forked" };
 
 /** A commit whose sender signed it for our group. */
-export interface Following {
+export interface FollowableCommit {
   readonly kind: "follow";
   readonly rules: CommitRules;
   readonly place: Omit<CommitPlace, "removed" | "silenced">;
@@ -112,7 +112,7 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
 }
 
 /** The member that began a generation, and the place in the log. */
-export interface BegunBy {
+export interface GenerationFounder {
   readonly founder: AgentId;
   /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
@@ -122,7 +122,7 @@ export interface BegunBy {
 }
 
 /** The generation before. */
-export interface Before {
+export interface FormerGeneration {
   readonly sealing: Sealing | undefined;
   readonly epoch: number;
   readonly members: readonly AgentId[];
@@ -134,26 +134,26 @@ export interface Before {
  * one: it has gone with a leaf that this agent does not know, or somebody repeats an old statement.
  * One that the member has not signed says nothing.
  */
-export type LeaveWorth = "taken" | "void" | "unsigned";
+export type LeaveVerdict = "taken" | "void" | "unsigned";
 
 /** Returns further changes to write together with a commit. */
 export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
 
 export interface MembershipParts {
   readonly durable: DurableGroup;
-  readonly record: ChannelRecord;
+  readonly record: MembershipRecord;
   readonly trust: ChannelTrust;
   readonly health: HealthLog;
 }
 
 /** The changes of a commit. */
-export interface Moved extends CommitSummary {
+export interface CommitChanges extends CommitSummary {
   /** Of those that were removed, the ones that had said that they leave. */
   readonly left: readonly AgentId[];
 }
 
 /** For parts that keep something per member. */
-export type MovedListener = (change: Moved) => void;
+export type ChangesListener = (change: CommitChanges) => void;
 
 /** Members that a report names. */
 const maxNamed = 5;
@@ -169,8 +169,8 @@ export class Membership {
   readonly #deps: ChannelDeps;
   readonly #health: HealthLog;
   #durable: DurableGroup;
-  #record: ChannelRecord;
-  readonly #listeners = new Set<MovedListener>();
+  #record: MembershipRecord;
+  readonly #listeners = new Set<ChangesListener>();
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
@@ -264,7 +264,7 @@ export class Membership {
     return this.#posting.may;
   }
 
-  onMoved(listener: MovedListener): void {
+  onMoved(listener: ChangesListener): void {
     this.#listeners.add(listener);
   }
 
@@ -288,7 +288,7 @@ export class Membership {
   }
 
   /** A member's present leaf. */
-  leafOf(agentId: AgentId): Place | undefined {
+  leafOf(agentId: AgentId): MemberPlace | undefined {
     for (const [leafIndex, leaf] of this.group.current.tree.leaves()) {
       if (leaf.agentId === agentId) return { leafIndex, leaf };
     }
@@ -337,7 +337,7 @@ export class Membership {
    */
   noteLeave(
     proof: LeaveProof,
-  ): { readonly worth: LeaveWorth; readonly write: readonly RecordChange[] } {
+  ): { readonly worth: LeaveVerdict; readonly write: readonly RecordChange[] } {
     const generation = this.#generationOfLeave(proof);
     if (generation === undefined) return { worth: "unsigned", write: [] };
     if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) {
@@ -505,7 +505,7 @@ export class Membership {
   }
 
   /** Those that a new generation is compared with. */
-  get beforeGeneration(): Before {
+  get beforeGeneration(): FormerGeneration {
     return {
       epoch: this.epoch,
       members: baseMembersOf(this.group.current),
@@ -518,7 +518,7 @@ export class Membership {
    * The group is in a new generation: members, keys and counters go on, without those that are out.
    * Returns the changes to write with that.
    */
-  generationChanges(generation: BegunBy, before: Before): RecordChange[] {
+  generationChanges(generation: GenerationFounder, before: FormerGeneration): RecordChange[] {
     const { current } = this.group;
     const staying = new Set(baseMembersOf(current));
     const gone = before.members.filter((agentId) => !staying.has(agentId));
@@ -546,7 +546,7 @@ export class Membership {
   }
 
   #heardOf(
-    { founder, sequence }: BegunBy,
+    { founder, sequence }: GenerationFounder,
     { gone, epoch }: { readonly gone: readonly AgentId[]; readonly epoch: number },
   ): RecordChange[] {
     const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
@@ -560,7 +560,7 @@ export class Membership {
   }
 
   /** All of it is on disk. */
-  generationEntered({ founder }: BegunBy, before: Before): void {
+  generationEntered({ founder }: GenerationFounder, before: FormerGeneration): void {
     this.#wereAbsent = this.absent;
     const staying = baseMembersOf(this.group.current);
     const { owners } = this.group.binding;
@@ -583,7 +583,7 @@ export class Membership {
    */
   judgeCommit(
     commit: DeliverCommit,
-  ): Following | Extract<Followed, { kind: "unsigned" | "misattributed" | "forked" }> {
+  ): FollowableCommit | Extract<FollowVerdict, { kind: "unsigned" | "misattributed" | "forked" }> {
     const { epoch, sequence } = commit;
     const hash = sha256(commit.commit);
     const signed = signedCommitOf(this.channelId, commit);
@@ -603,7 +603,7 @@ export class Membership {
    * and have not said goodbye count as expelled: the commit or the founding that put them out was
    * not followed here, and their invites must not outlive it.
    */
-  knownIn(group: Group): KnownBefore {
+  knownIn(group: Group): FormerKnowledge {
     const before = baseMembersOf(this.group.current);
     const present = new Set(baseMembersOf(group.current));
     const lineage = this.#lineageAfter({ type: "return", before, epoch: group.epoch }, group);
@@ -620,7 +620,7 @@ export class Membership {
   }
 
   /** Replaces this membership after the agent was added again. Everything is on disk already. */
-  replace({ durable, record, changed }: Entered): void {
+  replace({ durable, record, changed }: EnteredMembership): void {
     this.#durable = durable;
     this.#record = record;
     this.#wereAbsent = this.absent;
@@ -732,7 +732,7 @@ export class Membership {
   #removalsWith(
     gone: readonly AgentId[],
     against: readonly AgentId[],
-  ): Pick<ChannelRecord, "knownFrom" | "removals" | "expelled"> {
+  ): Pick<MembershipRecord, "knownFrom" | "removals" | "expelled"> {
     const [removals, expelled] = [new Map(this.#record.removals), new Map(this.#record.expelled)];
     let { knownFrom } = this.#record;
     for (const [map, agents] of [[removals, gone], [expelled, against]] as const) {
@@ -792,11 +792,15 @@ export class Membership {
   }
 
   /** By the key of a member's leaf. */
-  #isSigned({ leaf: { node } }: Place, statement: Uint8Array, signature: Uint8Array): boolean {
+  #isSigned(
+    { leaf: { node } }: MemberPlace,
+    statement: Uint8Array,
+    signature: Uint8Array,
+  ): boolean {
     return this.#deps.signatures.verifyHandshake(node.signaturePublicKey, statement, signature);
   }
 
-  #noted(record: ChannelRecord): RecordChange[] {
+  #noted(record: MembershipRecord): RecordChange[] {
     this.#record = record;
     return [putChannel(record)];
   }

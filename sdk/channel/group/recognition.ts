@@ -15,7 +15,7 @@ import {
   type Recognition,
   type Trust,
 } from "../../../proto/mod.ts";
-import { atOnce, type Parts } from "../../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../../base/parts.ts";
 import { isSigned, verifyBadges } from "../../mls/crypto/badge_signatures.ts";
 import { readBadges } from "../../mls/badges.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";
@@ -36,7 +36,7 @@ export interface ShownAgent {
 }
 
 /** A verdict about the badges of a leaf, with all that it depends on. */
-interface Judged extends Pick<BadgeReader, "own"> {
+interface BadgeVerdict extends Pick<BadgeReader, "own"> {
   readonly agentId: AgentId;
   readonly domains: Trust["domains"];
   readonly mailDomains: Trust["mailDomains"];
@@ -51,7 +51,7 @@ const readTogether = 64;
 
 export class Recogniser {
   readonly #parts: RecogniserParts;
-  readonly #judged = new WeakMap<Uint8Array, Judged>();
+  readonly #judged = new WeakMap<Uint8Array, BadgeVerdict>();
 
   constructor(parts: RecogniserParts) {
     this.#parts = parts;
@@ -74,7 +74,7 @@ export class Recogniser {
   }
 
   /** The longest work of `all`: the signatures of badges that nobody has asked about yet. */
-  *prepare(agents: Iterable<ShownAgent>): Parts<void> {
+  *prepare(agents: Iterable<ShownAgent>): InterruptibleWork<void> {
     const { trust, ownAccount, signatures } = this.#parts;
     const own = ownAccount();
     if (own === undefined && trust.domains.size === 0) return;

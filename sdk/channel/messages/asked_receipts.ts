@@ -13,28 +13,28 @@ import {
 } from "../../../proto/mod.ts";
 
 /** The word of one agent. */
-export interface Said {
+export interface ReceiptStatement {
   readonly state: ReceiptState;
   /** When this agent heard it, by the local clock. */
   readonly atMs: number;
 }
 
-export interface Asked {
+export interface ReceiptRequest {
   readonly id: MessageId;
   readonly sentMs: number;
   /** Those that the message is for; undefined for one that has said nothing. */
-  readonly by: ReadonlyMap<AgentId, Said | undefined>;
+  readonly by: ReadonlyMap<AgentId, ReceiptStatement | undefined>;
 }
 
 /** The oldest first. */
-export type AskedReceipts = Map<MessageId, Asked>;
+export type AskedReceipts = Map<MessageId, ReceiptRequest>;
 
 /** In a channel: the oldest go. */
 const maxAsked = 4096;
 /** The relay keeps a message for a week, and its receipt for as long again. */
 const maxAgeMs = 2 * limits.queueAgeMs;
 
-export interface Judged {
+export interface ReceiptVerdict {
   readonly news: readonly Receipt[];
   /** Why its sender is to blame. */
   readonly blame: string | undefined;
@@ -43,7 +43,7 @@ export interface Judged {
 }
 
 /** Of the disk, when a process starts. */
-export function restoreAsked(all: readonly Asked[]): AskedReceipts {
+export function restoreAsked(all: readonly ReceiptRequest[]): AskedReceipts {
   const sorted = all.toSorted((one, other) => one.sentMs - other.sentMs);
   return new Map(sorted.map((asked) => [asked.id, asked]));
 }
@@ -74,7 +74,7 @@ export function hear(
   state: AskedReceipts,
   { from, receipts }: { readonly from: AgentId; readonly receipts: readonly Receipt[] },
   nowMs: number,
-): Judged {
+): ReceiptVerdict {
   const news: Receipt[] = [];
   let [blame, unknown]: [string | undefined, number] = [undefined, 0];
   for (const receipt of receipts) {

@@ -9,7 +9,7 @@ import {
   maxBundledMessages,
   type MessageId,
 } from "../../../proto/mod.ts";
-import type { Refused } from "./obstacles.ts";
+import type { SendRefusal } from "./obstacles.ts";
 
 /**
  * Messages that a program gave its host as one, under an id that the program chose. They go as one
@@ -29,7 +29,7 @@ export interface SendGroup {
  * A message until the relay has it, or nobody wants it sent any more. `M`: the content, and who
  * waits for it.
  */
-export interface Message<M> {
+export interface OutgoingMessage<M> {
   /** Grows with every message: none leaves before those that were given before it. */
   readonly order: number;
   readonly id: MessageId;
@@ -59,13 +59,13 @@ export interface Message<M> {
 export interface Bundle<M> {
   /** Of a message that goes alone its own, so that the relay takes that once. */
   readonly id: MessageId;
-  readonly messages: readonly Message<M>[];
-  made: Made | undefined;
-  fate: Fate;
+  readonly messages: readonly OutgoingMessage<M>[];
+  made: CountedBundle | undefined;
+  fate: BundleFate;
 }
 
 /** The bytes that lie under counters of ours. */
-export interface Made {
+export interface CountedBundle {
   /** The counter of the first message; the others have those that follow. */
   readonly first: number;
   /** The membership that they belong to. */
@@ -80,9 +80,9 @@ export interface SealedBundle {
   readonly message: Uint8Array;
 }
 
-export type Fate =
+export type BundleFate =
   /** The relay does not have it; perhaps it had no room. */
-  | { readonly at: "unsent"; readonly noRoom: Refused | undefined }
+  | { readonly at: "unsent"; readonly noRoom: SendRefusal | undefined }
   /** `since`: as below, of an earlier copy. */
   | { readonly at: "under_way"; readonly call: number; readonly since: number | undefined }
   /**
@@ -91,22 +91,22 @@ export type Fate =
    */
   | { readonly at: "may_stand"; readonly since: number };
 
-export const unsent: Fate = Object.freeze({ at: "unsent", noRoom: undefined });
+export const unsent: BundleFate = Object.freeze({ at: "unsent", noRoom: undefined });
 
-export interface Bundling {
+export interface BundlingOptions {
   /** Whether messages may go together at all. */
   readonly mayBundle: boolean;
   readonly newId: () => MessageId;
 }
 
-export function isQueued({ untilMs }: Message<unknown>): boolean {
+export function isQueued({ untilMs }: OutgoingMessage<unknown>): boolean {
   return untilMs === Infinity;
 }
 
 /** The first that waits, and those behind it that fit. */
 export function formBundle<M>(
-  waiting: readonly Message<M>[],
-  { mayBundle, newId }: Bundling,
+  waiting: readonly OutgoingMessage<M>[],
+  { mayBundle, newId }: BundlingOptions,
 ): Bundle<M> | undefined {
   const [first] = waiting;
   if (first === undefined) return undefined;
@@ -121,7 +121,7 @@ export function formBundle<M>(
 }
 
 /** All of what was given as one. Undefined when some of it is missing, or does not fit in one. */
-function wholeGroup<M>(waiting: readonly Message<M>[]): Message<M>[] | undefined {
+function wholeGroup<M>(waiting: readonly OutgoingMessage<M>[]): OutgoingMessage<M>[] | undefined {
   const group = waiting[0]?.group;
   if (group === undefined) return undefined;
   const messages = waiting.slice(0, group.size).filter((each) =>
@@ -132,8 +132,8 @@ function wholeGroup<M>(waiting: readonly Message<M>[]): Message<M>[] | undefined
     : undefined;
 }
 
-function fitting<M>(waiting: readonly Message<M>[]): Message<M>[] {
-  const messages: Message<M>[] = [];
+function fitting<M>(waiting: readonly OutgoingMessage<M>[]): OutgoingMessage<M>[] {
+  const messages: OutgoingMessage<M>[] = [];
   let bytes = 0;
   for (const message of waiting) {
     bytes += bundledHeadBytes + message.bytes + message.slackBytes;

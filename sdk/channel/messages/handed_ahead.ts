@@ -4,28 +4,28 @@
  * in the log from then on, until its handler is done.
  */
 import type { MessageId } from "../../../proto/mod.ts";
-import type { Incoming, Opened } from "../../content/incoming.ts";
-import type { Handed } from "../../content/ports.ts";
+import type { IncomingEnvelope, IncomingHead } from "../../content/incoming.ts";
+import type { HandedMessage } from "../../content/ports.ts";
 import type { RecordChange } from "../../store/mod.ts";
 
-interface Ahead {
+interface EarlyMessage {
   /** Nothing more of it is kept: there may be many that are done with. */
   readonly id: MessageId;
   /** The changes that its handler asked to write; undefined until the handler is done. */
   changes: readonly RecordChange[] | undefined;
   /** Its turn has come. */
-  done: Handed["done"] | undefined;
+  done: HandedMessage["done"] | undefined;
 }
 
 /** Those beyond wait for their turn. */
 const maxAhead = 65_536;
 
-export class HandedAhead {
-  readonly #bySequence = new Map<number, Ahead>();
+export class EarlyMessages {
+  readonly #bySequence = new Map<number, EarlyMessage>();
 
-  hand(incoming: Incoming, hand: (handed: Handed) => void): void {
+  hand(incoming: IncomingEnvelope, hand: (handed: HandedMessage) => void): void {
     if (this.#bySequence.size >= maxAhead) return;
-    const ahead: Ahead = { id: incoming.id, changes: undefined, done: undefined };
+    const ahead: EarlyMessage = { id: incoming.id, changes: undefined, done: undefined };
     this.#bySequence.set(incoming.sequence, ahead);
     const done = (changes: readonly RecordChange[] = []): void => {
       ahead.changes ??= changes;
@@ -35,7 +35,7 @@ export class HandedAhead {
   }
 
   /** Its turn has come. False when it was not handed on before. */
-  arrived(incoming: Incoming, done: Handed["done"]): boolean {
+  arrived(incoming: IncomingEnvelope, done: HandedMessage["done"]): boolean {
     const ahead = this.#take(incoming);
     if (ahead === undefined) return false;
     ahead.done = done;
@@ -44,7 +44,7 @@ export class HandedAhead {
   }
 
   /** Its turn has come, and its time is over. False when it was not handed on before. */
-  isOver(opened: Opened): boolean {
+  isOver(opened: IncomingHead): boolean {
     return this.#take(opened) !== undefined;
   }
 
@@ -53,7 +53,7 @@ export class HandedAhead {
     this.#bySequence.clear();
   }
 
-  #take({ sequence, id }: Opened): Ahead | undefined {
+  #take({ sequence, id }: IncomingHead): EarlyMessage | undefined {
     const ahead = this.#bySequence.get(sequence);
     if (ahead?.id !== id) return undefined;
     this.#bySequence.delete(sequence);

@@ -1,15 +1,15 @@
 /** Requests that are handed on before their turn: once, and only so many. */
 import { assertEquals } from "@std/assert";
-import type { Incoming } from "../../content/incoming.ts";
-import { HandedAhead } from "./handed_ahead.ts";
+import type { IncomingEnvelope } from "../../content/incoming.ts";
+import { EarlyMessages } from "./handed_ahead.ts";
 
-function request(sequence: number): Incoming {
+function request(sequence: number): IncomingEnvelope {
   // cast: it is known by its id and its place
-  return { id: `request ${sequence}`, sequence } as unknown as Incoming;
+  return { id: `request ${sequence}`, sequence } as unknown as IncomingEnvelope;
 }
 
 Deno.test("requests are handed on before their turn as long as they can be remembered", () => {
-  const ahead = new HandedAhead();
+  const ahead = new EarlyMessages();
   let handed = 0;
   const hand = (): void => void handed++;
   for (let sequence = 1; sequence <= 65_537; sequence++) ahead.hand(request(sequence), hand);

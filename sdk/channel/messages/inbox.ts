@@ -5,12 +5,12 @@
  * a limit: beyond it they are passed over unread and fetched again later.
  */
 import type {
-  Entry,
   InboxEffect,
+  InboxEntry,
   InboxEvent,
   InboxFacts,
+  InboxReaderState,
   InboxState,
-  Reader,
 } from "./inbox_state.ts";
 
 const maxItems = 4096;
@@ -25,7 +25,7 @@ export const leavesRoom: { readonly items: number; readonly bytes: number } = {
   bytes: maxBytes * 3 / 4,
 };
 
-interface Run<I> {
+interface InboxRun<I> {
   readonly state: InboxState<I>;
   readonly facts: InboxFacts<I>;
   readonly effects: InboxEffect<I>[];
@@ -36,7 +36,7 @@ export function stepInbox<I>(
   event: InboxEvent<I>,
   facts: InboxFacts<I>,
 ): readonly InboxEffect<I>[] {
-  const run: Run<I> = { state, facts, effects: [] };
+  const run: InboxRun<I> = { state, facts, effects: [] };
   happen(run, event);
   return run.effects;
 }
@@ -64,7 +64,7 @@ export function isUnhandled(state: InboxState<unknown>, number: number): boolean
   return entryOf(state, number)?.isHandled === false;
 }
 
-function happen<I>(run: Run<I>, event: InboxEvent<I>): void {
+function happen<I>(run: InboxRun<I>, event: InboxEvent<I>): void {
   const { state } = run;
   switch (event.type) {
     case "arrived":
@@ -111,11 +111,11 @@ function happen<I>(run: Run<I>, event: InboxEvent<I>): void {
 }
 
 function arrived<I>(
-  run: Run<I>,
+  run: InboxRun<I>,
   { item, lane, bytes }: Extract<InboxEvent<I>, { type: "arrived" }>,
 ): void {
   const { state } = run;
-  const entry: Entry<I> = {
+  const entry: InboxEntry<I> = {
     item,
     number: state.count++,
     lane,
@@ -130,7 +130,7 @@ function arrived<I>(
 }
 
 /** Calls that wait, in their order: each is given another one, and asks past the one before. */
-function serve<I>(run: Run<I>, reader: Reader): void {
+function serve<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   const { state, facts, effects } = run;
   for (let operation = reader.waiting[0]; operation !== undefined; operation = reader.waiting[0]) {
     if (facts.isFarAhead && !state.isOver) return;
@@ -143,14 +143,14 @@ function serve<I>(run: Run<I>, reader: Reader): void {
   if (reader.isShared) park(run, reader);
 }
 
-function serveAll<I>(run: Run<I>): void {
+function serveAll<I>(run: InboxRun<I>): void {
   for (const reader of run.state.readers.filter(({ waiting }) => waiting.length > 0)) {
     serve(run, reader);
   }
 }
 
 /** A loop ends with the word; callers that share a reader all hear it, also later. */
-function over<I>(run: Run<I>, reader: Reader): void {
+function over<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   const { waiting, isShared } = reader;
   for (const operation of waiting.splice(0, isShared ? waiting.length : 1)) {
     run.effects.push({ type: "over", operation });
@@ -160,12 +160,12 @@ function over<I>(run: Run<I>, reader: Reader): void {
 }
 
 /** It holds up nothing. */
-function park<I>(run: Run<I>, reader: Reader): void {
+function park<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   reader.at = "parked";
   if (run.state.readers.length > 1) settle(run, [...run.state.entries]);
 }
 
-function waits<I>(run: Run<I>, number: number, operation: number): void {
+function waits<I>(run: InboxRun<I>, number: number, operation: number): void {
   const reader = readerOf(run.state.readers, number);
   if (reader === undefined) return void run.effects.push({ type: "ended", operation });
   reader.at = "reading";
@@ -174,7 +174,7 @@ function waits<I>(run: Run<I>, number: number, operation: number): void {
   serve(run, reader);
 }
 
-function withdraws<I>(run: Run<I>, number: number, operation: number): void {
+function withdraws<I>(run: InboxRun<I>, number: number, operation: number): void {
   const reader = readerOf(run.state.readers, number);
   const at = reader?.waiting.indexOf(operation) ?? -1;
   if (reader === undefined || at < 0) return;
@@ -182,9 +182,9 @@ function withdraws<I>(run: Run<I>, number: number, operation: number): void {
   if (reader.isShared && reader.waiting.length === 0) park(run, reader);
 }
 
-function asks<I>(run: Run<I>, reader: Reader): void {
+function asks<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   if (reader.isManual || reader.open.length === 0) return;
-  const done: Entry<I>[] = [];
+  const done: InboxEntry<I>[] = [];
   for (const each of reader.open) {
     const entry = entryOf(run.state, each);
     if (entry !== undefined) done.push(entry);
@@ -193,7 +193,7 @@ function asks<I>(run: Run<I>, reader: Reader): void {
   settle(run, done, reader.at !== "reading");
 }
 
-function takes<I>(run: Run<I>, number: number): void {
+function takes<I>(run: InboxRun<I>, number: number): void {
   const reader = readerOf(run.state.readers, number);
   const entry = reader && take(run, reader);
   if (entry !== undefined) {
@@ -202,10 +202,10 @@ function takes<I>(run: Run<I>, number: number): void {
 }
 
 /** The next one for it, which is open from here on. */
-function take<I>(run: Run<I>, reader: Reader): Entry<I> | undefined {
+function take<I>(run: InboxRun<I>, reader: InboxReaderState): InboxEntry<I> | undefined {
   const { state } = run;
-  const over: Entry<I>[] = [];
-  let given: Entry<I> | undefined;
+  const over: InboxEntry<I>[] = [];
+  let given: InboxEntry<I> | undefined;
   for (let entry = nextOf(state, reader); entry !== undefined && given === undefined;) {
     if (isOver(run, entry)) {
       over.push(entry);
@@ -218,7 +218,7 @@ function take<I>(run: Run<I>, reader: Reader): Entry<I> | undefined {
 }
 
 /** The next one that it wants: from here on it has been given that, or it is over. */
-function nextOf<I>(state: InboxState<I>, reader: Reader): Entry<I> | undefined {
+function nextOf<I>(state: InboxState<I>, reader: InboxReaderState): InboxEntry<I> | undefined {
   if (reader.at === "parked") return undefined;
   for (let number = reader.back.shift(); number !== undefined; number = reader.back.shift()) {
     const entry = entryOf(state, number);
@@ -235,12 +235,12 @@ function nextOf<I>(state: InboxState<I>, reader: Reader): Entry<I> | undefined {
 }
 
 /** Told once, however many readers pass it. */
-function isOver<I>({ facts }: Run<I>, entry: Entry<I>): boolean {
+function isOver<I>({ facts }: InboxRun<I>, entry: InboxEntry<I>): boolean {
   if (entry.lane !== "message") return false;
   return entry.isExpired ||= facts.isExpired(entry.item);
 }
 
-function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
+function passes<I>(run: InboxRun<I>, number: number, entryNumber: number): void {
   const { state } = run;
   const reader = readerOf(state.readers, number);
   if (!leave(reader?.open ?? state.ended, entryNumber)) return;
@@ -250,14 +250,14 @@ function passes<I>(run: Run<I>, number: number, entryNumber: number): void {
   if (entry !== undefined) settle(run, [entry], reader?.at !== "reading");
 }
 
-function givesBack<I>(run: Run<I>, number: number, entryNumber: number): void {
+function givesBack<I>(run: InboxRun<I>, number: number, entryNumber: number): void {
   const reader = readerOf(run.state.readers, number);
   if (reader === undefined || !leave(reader.open, entryNumber)) return;
   enter(reader.back, entryNumber);
   serve(run, reader);
 }
 
-function ends<I>(run: Run<I>, number: number): void {
+function ends<I>(run: InboxRun<I>, number: number): void {
   const { state, effects } = run;
   const at = state.readers.findIndex(({ reader }) => reader === number);
   const [reader] = at < 0 ? [] : state.readers.splice(at, 1);
@@ -274,7 +274,11 @@ function ends<I>(run: Run<I>, number: number): void {
  * Lets go of those that everybody is done with. `isAcknowledged`: by a reader that has ended or was
  * parked since.
  */
-function settle<I>(run: Run<I>, entries: readonly Entry<I>[], isAcknowledged = false): void {
+function settle<I>(
+  run: InboxRun<I>,
+  entries: readonly InboxEntry<I>[],
+  isAcknowledged = false,
+): void {
   const { state } = run;
   let items: I[] | undefined;
   for (const entry of entries) {
@@ -285,7 +289,11 @@ function settle<I>(run: Run<I>, entries: readonly Entry<I>[], isAcknowledged = f
   if (items !== undefined) run.effects.push({ type: "done", items });
 }
 
-function isDone<I>({ state, facts }: Run<I>, entry: Entry<I>, isAcknowledged: boolean): boolean {
+function isDone<I>(
+  { state, facts }: InboxRun<I>,
+  entry: InboxEntry<I>,
+  isAcknowledged: boolean,
+): boolean {
   const { lane, number } = entry;
   if (facts.isDiscarding && (lane === "message" || lane === "aside")) return true;
   let isWanted = false;
@@ -298,13 +306,17 @@ function isDone<I>({ state, facts }: Run<I>, entry: Entry<I>, isAcknowledged: bo
 }
 
 /** Counts those that wait for readers. */
-function hold<I>(state: InboxState<I>, { lane, isHandled, bytes }: Entry<I>, change: 1 | -1): void {
+function hold<I>(
+  state: InboxState<I>,
+  { lane, isHandled, bytes }: InboxEntry<I>,
+  change: 1 | -1,
+): void {
   if ((lane === "request" || lane === "reply") && !isHandled) return;
   state.held += change;
   state.bytes += change * bytes;
 }
 
-function remove<I>(state: InboxState<I>, { number }: Entry<I>): boolean {
+function remove<I>(state: InboxState<I>, { number }: InboxEntry<I>): boolean {
   const at = placeOf(state, number);
   if (state.entries[at]?.number !== number) return false;
   state.entries.splice(at, 1);
@@ -312,16 +324,19 @@ function remove<I>(state: InboxState<I>, { number }: Entry<I>): boolean {
   return true;
 }
 
-function wants({ all, at }: Reader, { lane }: Entry<unknown>): boolean {
+function wants({ all, at }: InboxReaderState, { lane }: InboxEntry<unknown>): boolean {
   return at === "reading" && (all || lane === "message");
 }
 
-function readerOf(readers: readonly Reader[], number: number): Reader | undefined {
+function readerOf(
+  readers: readonly InboxReaderState[],
+  number: number,
+): InboxReaderState | undefined {
   for (const each of readers) if (each.reader === number) return each;
   return undefined;
 }
 
-function entryOf<I>(state: InboxState<I>, number: number): Entry<I> | undefined {
+function entryOf<I>(state: InboxState<I>, number: number): InboxEntry<I> | undefined {
   const entry = state.entries[placeOf(state, number)];
   return entry?.number === number ? entry : undefined;
 }

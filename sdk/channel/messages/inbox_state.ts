@@ -2,13 +2,13 @@
  * Messages that wait for the application, and its readers. It is plain data, and `stepInbox` alone
  * changes it. `I` is a message: a step looks at its lane and its size alone.
  */
-import type { Incoming } from "../../content/incoming.ts";
+import type { IncomingEnvelope } from "../../content/incoming.ts";
 
-export interface Entry<I> {
+export interface InboxEntry<I> {
   readonly item: I;
   /** Counted from the first that came. */
   readonly number: number;
-  readonly lane: Incoming["lane"];
+  readonly lane: IncomingEnvelope["lane"];
   /** Memory that it takes, roughly. */
   readonly bytes: number;
   /** Nobody but readers has to be done with it. */
@@ -17,7 +17,7 @@ export interface Entry<I> {
   isExpired: boolean;
 }
 
-export interface Reader {
+export interface InboxReaderState {
   readonly reader: number;
   /** It gets what is for others too. */
   readonly all: boolean;
@@ -39,7 +39,7 @@ export interface Reader {
 
 export interface InboxState<I> {
   /** In the order in which they came. */
-  readonly entries: Entry<I>[];
+  readonly entries: InboxEntry<I>[];
   count: number;
   /**
    * Of those that wait for readers. Requests and replies that wait for others are bounded by them,
@@ -47,7 +47,7 @@ export interface InboxState<I> {
    */
   held: number;
   bytes: number;
-  readonly readers: Reader[];
+  readonly readers: InboxReaderState[];
   /** Messages that loops which have ended may be working on, ascending. They hold up nothing. */
   readonly ended: number[];
   /** Nothing more will come. */
@@ -78,7 +78,7 @@ export type InboxEvent<I> =
   | {
     readonly type: "arrived";
     readonly item: I;
-    readonly lane: Entry<I>["lane"];
+    readonly lane: InboxEntry<I>["lane"];
     readonly bytes: number;
   }
   /** The handler of a request or a reply is done. */
@@ -116,7 +116,7 @@ export type InboxEffect<I> =
     readonly type: "given";
     readonly reader: number;
     readonly operation: number | undefined;
-    readonly entry: Entry<I>;
+    readonly entry: InboxEntry<I>;
   }
   /** Everybody is done with these. */
   | { readonly type: "done"; readonly items: readonly I[] }

@@ -5,7 +5,7 @@
 import type { CounterRecord } from "../records.ts";
 import { type Bundle, isAbandoned, type SealedBundle } from "./bundles.ts";
 import { goneBefore, reserveCounters, takeCounters } from "./counters.ts";
-import { forget, giveUp, numberOf, type Run, scatter, setApart, wake } from "./outbox_run.ts";
+import { forget, giveUp, numberOf, type OutboxRun, scatter, setApart, wake } from "./outbox_run.ts";
 import {
   full,
   gathering,
@@ -21,7 +21,7 @@ const catchUpMs = 30_000;
 const [maxUnderWay, maxUnderWayBytes] = [32, 4 * 1024 * 1024];
 
 /** `isTurn`: everything that is given in this turn of the event loop is here. */
-export function goOn<M>(run: Run<M>, isTurn: boolean): void {
+export function goOn<M>(run: OutboxRun<M>, isTurn: boolean): void {
   const { state, facts, effects } = run;
   for (;;) {
     const { at } = state.next;
@@ -57,7 +57,7 @@ function hasRoom<M>({ underWay }: OutboxState<M>, epoch: number): boolean {
  * Returns whether nothing holds messages up. A hold begins when everything that was under way is
  * back.
  */
-function passHold<M>(run: Run<M>): boolean {
+function passHold<M>(run: OutboxRun<M>): boolean {
   const { state, facts } = run;
   const { hold } = state;
   switch (hold.at) {
@@ -81,13 +81,13 @@ function passHold<M>(run: Run<M>): boolean {
   }
 }
 
-export function endHold<M>({ state, effects }: Run<M>): true {
+export function endHold<M>({ state, effects }: OutboxRun<M>): true {
   state.hold = unheld;
   effects.push({ type: "begin_run" });
   return true;
 }
 
-function sendNext<M>(run: Run<M>): void {
+function sendNext<M>(run: OutboxRun<M>): void {
   const { state, facts, effects } = run;
   const bundle = takeBundle(state.queue, facts);
   const [first] = bundle?.messages ?? [];
@@ -113,7 +113,7 @@ function sendNext<M>(run: Run<M>): void {
 }
 
 /** Under the counters that it has, in any epoch of this membership. */
-function seal<M>(run: Run<M>, bundle: Bundle<M>): void {
+function seal<M>(run: OutboxRun<M>, bundle: Bundle<M>): void {
   const { state, effects } = run;
   const { counters } = state;
   const { made, messages } = bundle;
@@ -157,7 +157,7 @@ export function reserveFor<M>(
   );
 }
 
-export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {
+export function hasSealed<M>(run: OutboxRun<M>, job: number, as: SealedBundle): void {
   const { state, facts } = run;
   const { next } = state;
   if (next.at !== "sealing" || next.job !== job) return;
@@ -173,7 +173,7 @@ export function hasSealed<M>(run: Run<M>, job: number, as: SealedBundle): void {
 }
 
 /** It leaves, or waits again: much may have happened while it was sealed. */
-function depart<M>(run: Run<M>, bundle: Bundle<M>, isAsItWas = false): void {
+function depart<M>(run: OutboxRun<M>, bundle: Bundle<M>, isAsItWas = false): void {
   const { state, facts, effects } = run;
   const { made, messages, fate } = bundle;
   const mayStand = fate.at === "may_stand";

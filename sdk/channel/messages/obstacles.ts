@@ -4,7 +4,7 @@
  */
 
 /** A refusal of the relay, or a lost answer. */
-export interface Refused {
+export interface SendRefusal {
   readonly code: string;
   /** Of an `epoch_conflict`: where the log is. */
   readonly epoch?: number | undefined;
@@ -36,7 +36,7 @@ const lost: ReadonlySet<string> = new Set([
 /**
  * Returns the condition for sending the same message again; undefined for an error that is final.
  */
-export function obstacleOf(why: Refused, sealedIn: number): Obstacle | undefined {
+export function obstacleOf(why: SendRefusal, sealedIn: number): Obstacle | undefined {
   const { code, epoch, retryAfterMs } = why;
   if (code === "epoch_conflict" && (epoch === undefined || epoch > sealedIn)) {
     return { kind: "epoch", epoch: epoch ?? sealedIn + 1 };
@@ -46,6 +46,6 @@ export function obstacleOf(why: Refused, sealedIn: number): Obstacle | undefined
 }
 
 /** The relay has no room for it now, and surely has not taken it. */
-export function isNoRoom({ code }: Refused): boolean {
+export function isNoRoom({ code }: SendRefusal): boolean {
   return code === "storage_full" || code === "queue_full";
 }

@@ -7,7 +7,7 @@
  * seals two contents. Nothing of an epoch goes beside another, and a hold ends when all is back:
  * else messages overtake each other.
  */
-import { type Bundle, countersOf, isAbandoned, type Message, unsent } from "./bundles.ts";
+import { type Bundle, countersOf, isAbandoned, type OutgoingMessage, unsent } from "./bundles.ts";
 import {
   acceptCounters,
   closeCounters,
@@ -16,14 +16,14 @@ import {
   restartCounters,
 } from "./counters.ts";
 import { endHold, goOn, hasSealed } from "./next_bundle.ts";
-import { isNoRoom, type Obstacle, obstacleOf, type Refused } from "./obstacles.ts";
+import { isNoRoom, type Obstacle, obstacleOf, type SendRefusal } from "./obstacles.ts";
 import {
   drop,
   forget,
   giveUp,
   giveUpAll,
+  type OutboxRun,
   reject,
-  type Run,
   scatter,
   setApart,
   takeGroup,
@@ -62,7 +62,7 @@ export function stepOutbox<M>(
   event: OutboxEvent<M>,
   facts: OutboxFacts,
 ): OutboxStep<M> {
-  const run: Run<M> = {
+  const run: OutboxRun<M> = {
     state,
     facts,
     mayWork: facts.work !== undefined,
@@ -81,7 +81,7 @@ export function stepOutbox<M>(
 }
 
 /** Returns whether all that was given in this turn of the event loop is here. */
-function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
+function happen<M>(run: OutboxRun<M>, event: OutboxEvent<M>): boolean {
   const { state } = run;
   switch (event.type) {
     case "send":
@@ -130,12 +130,12 @@ function happen<M>(run: Run<M>, event: OutboxEvent<M>): boolean {
 }
 
 /** The end comes before what waits for its step. */
-function settle<M>(run: Run<M>, event: OutboxEvent<M>): void {
+function settle<M>(run: OutboxRun<M>, event: OutboxEvent<M>): void {
   if ("operation" in event) run.effects.push({ type: "settle", operation: event.operation });
   if (event.type === "send") reject(run, event.message, { by: "over" });
 }
 
-function tellEmpty<M>({ state, effects }: Run<M>): void {
+function tellEmpty<M>({ state, effects }: OutboxRun<M>): void {
   for (const operation of state.whenEmpty) effects.push({ type: "settle", operation });
   state.whenEmpty = nobody;
 }
@@ -144,7 +144,7 @@ function tellEmpty<M>({ state, effects }: Run<M>): void {
  * Callers of queued messages need not wait for a permit, and a wait that a relay has asked for is
  * not the next one's.
  */
-function rest<M>(run: Run<M>): void {
+function rest<M>(run: OutboxRun<M>): void {
   const { state, mayWork } = run;
   if (state.isResting === !mayWork) return;
   state.isResting = !mayWork;
@@ -159,20 +159,23 @@ function rest<M>(run: Run<M>): void {
 }
 
 /** How far counters are settled goes to disk a moment later: nobody waits for it. */
-function note<M>(run: Run<M>): void {
+function note<M>(run: OutboxRun<M>): void {
   const { state } = run;
   const { counters: { known, noted }, isResting, next } = state;
   if (known === noted || isResting || state.noting !== undefined || next.at === "over") return;
   state.noting = { timer: wake(run, noteMs) };
 }
 
-interface Held<M> {
-  readonly message: Message<M>;
+interface MessageInBundle<M> {
+  readonly message: OutgoingMessage<M>;
   readonly bundle: Bundle<M> | undefined;
 }
 
-function find<M>({ queue, next, underWay }: OutboxState<M>, order: number): Held<M> | undefined {
-  const isIt = (each: Message<M>): boolean => each.order === order;
+function find<M>(
+  { queue, next, underWay }: OutboxState<M>,
+  order: number,
+): MessageInBundle<M> | undefined {
+  const isIt = (each: OutgoingMessage<M>): boolean => each.order === order;
   const waiting = queue.messages.find(isIt);
   if (waiting !== undefined) return { message: waiting, bundle: undefined };
   const bundles = "bundle" in next
@@ -186,7 +189,7 @@ function find<M>({ queue, next, underWay }: OutboxState<M>, order: number): Held
 }
 
 /** Its caller has given up. It is not sent, unless the relay has been given it already. */
-function withdraw<M>(run: Run<M>, order: number): Held<M> | undefined {
+function withdraw<M>(run: OutboxRun<M>, order: number): MessageInBundle<M> | undefined {
   const { state: { queue } } = run;
   const held = find(run.state, order);
   if (held === undefined || held.message.caller !== "waits") return undefined;
@@ -199,7 +202,7 @@ function withdraw<M>(run: Run<M>, order: number): Held<M> | undefined {
   return held;
 }
 
-function expire<M>(run: Run<M>, order: number): void {
+function expire<M>(run: OutboxRun<M>, order: number): void {
   const held = withdraw(run, order);
   if (held === undefined) return;
   const { message, bundle } = held;
@@ -210,7 +213,7 @@ function expire<M>(run: Run<M>, order: number): void {
   run.effects.push({ type: "rejected", message, why });
 }
 
-function time<M>(run: Run<M>, timer: number): boolean {
+function time<M>(run: OutboxRun<M>, timer: number): boolean {
   const { state } = run;
   const { hold } = state;
   if (state.noting?.timer === timer) {
@@ -224,14 +227,14 @@ function time<M>(run: Run<M>, timer: number): boolean {
 }
 
 /** Returns the bundle that this call was for. */
-function back<M>({ state }: Run<M>, call: number): Bundle<M> | undefined {
+function back<M>({ state }: OutboxRun<M>, call: number): Bundle<M> | undefined {
   const at = state.underWay.findIndex(({ fate }) => fate.at === "under_way" && fate.call === call);
   if (at < 0) return undefined;
   if (state.next.at === "full") state.next = nothing;
   return state.underWay.splice(at, 1)[0];
 }
 
-function taken<M>(run: Run<M>, call: number, isDuplicate: boolean): void {
+function taken<M>(run: OutboxRun<M>, call: number, isDuplicate: boolean): void {
   const { state: { counters }, effects } = run;
   const bundle = back(run, call);
   if (bundle === undefined) return;
@@ -251,7 +254,7 @@ function taken<M>(run: Run<M>, call: number, isDuplicate: boolean): void {
 }
 
 /** Returns whether the next bundle goes at once. */
-function refused<M>(run: Run<M>, call: number, why: Refused): boolean {
+function refused<M>(run: OutboxRun<M>, call: number, why: SendRefusal): boolean {
   const { next } = run.state;
   if (next.at === "asking" && next.call === call) {
     run.state.next = nothing;
@@ -268,7 +271,7 @@ function refused<M>(run: Run<M>, call: number, why: Refused): boolean {
   return false;
 }
 
-function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
+function refusedBundle<M>(run: OutboxRun<M>, bundle: Bundle<M>, why: SendRefusal): void {
   const { state, facts } = run;
   const isDissolving = state.hold.at === "standing" && state.hold.isDissolving;
   if (why.code === "quota_exceeded" && (bundle.messages.length > 1 || isDissolving)) {
@@ -297,7 +300,7 @@ function refusedBundle<M>(run: Run<M>, bundle: Bundle<M>, why: Refused): void {
 }
 
 /** Nothing leaves for this reason. The latest counts: it is of the present moment. */
-function hold<M>({ state }: Run<M>, by: Obstacle): void {
+function hold<M>({ state }: OutboxRun<M>, by: Obstacle): void {
   const isDissolving = state.hold.at === "standing" && state.hold.isDissolving;
   state.hold = { at: "standing", by, isDissolving };
 }
@@ -306,7 +309,7 @@ function hold<M>({ state }: Run<M>, by: Obstacle): void {
  * A bundle that the quota does not take whole goes in parts, when everything that was sent behind
  * it is back.
  */
-function dissolve<M>(run: Run<M>, bundle: Bundle<M>): void {
+function dissolve<M>(run: OutboxRun<M>, bundle: Bundle<M>): void {
   const { state } = run;
   const by: Obstacle = state.hold.at === "standing" ? state.hold.by : { kind: "run" };
   state.hold = { at: "standing", by, isDissolving: true };
@@ -315,7 +318,7 @@ function dissolve<M>(run: Run<M>, bundle: Bundle<M>): void {
 }
 
 /** The relay has said whether an earlier process has sent this group. */
-function asked<M>(run: Run<M>, call: number, stands: boolean): void {
+function asked<M>(run: OutboxRun<M>, call: number, stands: boolean): void {
   const { state, effects } = run;
   const { next } = state;
   if (next.at !== "asking" || next.call !== call) return;
@@ -326,7 +329,7 @@ function asked<M>(run: Run<M>, call: number, stands: boolean): void {
   if (stands) effects.push({ type: "accepted", messages: takeGroup(run, group) });
 }
 
-function over<M>(run: Run<M>): void {
+function over<M>(run: OutboxRun<M>): void {
   const { state } = run;
   for (const message of allMessages(state)) reject(run, message, { by: "over" });
   Object.assign(state.queue, newSendQueue<M>());

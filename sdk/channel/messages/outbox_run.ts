@@ -8,8 +8,8 @@ import {
   countersOf,
   isQueued,
   mayStand,
-  type Message,
   orderOf,
+  type OutgoingMessage,
   type SendGroup,
 } from "./bundles.ts";
 import { giveUpCounters } from "./counters.ts";
@@ -22,7 +22,7 @@ import {
 } from "./outbox_state.ts";
 import { removeBundle, removeMessage, scatterInto } from "./send_queue.ts";
 
-export interface Run<M> {
+export interface OutboxRun<M> {
   readonly state: OutboxState<M>;
   readonly facts: OutboxFacts;
   /** There is a permit in step. */
@@ -31,18 +31,22 @@ export interface Run<M> {
   write: CounterRecord | undefined;
 }
 
-export function numberOf<M>({ state }: Run<M>): number {
+export function numberOf<M>({ state }: OutboxRun<M>): number {
   return ++state.numbers;
 }
 
-export function wake<M>(run: Run<M>, afterMs: number): number {
+export function wake<M>(run: OutboxRun<M>, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
 /** It is held nowhere any more. */
-export function reject<M>({ effects }: Run<M>, message: Message<M>, why: Rejection): void {
+export function reject<M>(
+  { effects }: OutboxRun<M>,
+  message: OutgoingMessage<M>,
+  why: Rejection,
+): void {
   if (message.caller === "waits") effects.push({ type: "rejected", message, why });
   else if (message.caller === "told" && why.by !== "over") {
     effects.push({ type: "undelivered", why });
@@ -50,14 +54,14 @@ export function reject<M>({ effects }: Run<M>, message: Message<M>, why: Rejecti
 }
 
 /** Its caller need not wait for the connection. */
-export function tellQueued<M>({ effects }: Run<M>, message: Message<M>): void {
+export function tellQueued<M>({ effects }: OutboxRun<M>, message: OutgoingMessage<M>): void {
   if (!isQueued(message) || message.caller !== "waits") return;
   message.caller = "told";
   effects.push({ type: "queued", message });
 }
 
 /** Nothing will be sent under its counters any more. */
-export function forget<M>(run: Run<M>, bundle: Bundle<M>): void {
+export function forget<M>(run: OutboxRun<M>, bundle: Bundle<M>): void {
   const { state: { counters, queue } } = run;
   if (bundle.fate.at !== "unsent") drop(run, bundle, mayStand(bundle));
   const unmake = (each: Bundle<M>): void => {
@@ -75,7 +79,7 @@ export function forget<M>(run: Run<M>, bundle: Bundle<M>): void {
   }
 }
 
-export function drop<M>({ effects }: Run<M>, { made }: Bundle<M>, mayStand: boolean): void {
+export function drop<M>({ effects }: OutboxRun<M>, { made }: Bundle<M>, mayStand: boolean): void {
   if (made?.sealed === undefined) return;
   effects.push({ type: "dropped", counter: made.first, epoch: made.sealed.epoch, mayStand });
 }
@@ -84,26 +88,29 @@ export function drop<M>({ effects }: Run<M>, { made }: Bundle<M>, mayStand: bool
  * A bundle that the relay does not have: its counters are gone, and its messages wait again in
  * their place.
  */
-export function scatter<M>(run: Run<M>, bundle: Bundle<M>): void {
+export function scatter<M>(run: OutboxRun<M>, bundle: Bundle<M>): void {
   forget(run, bundle);
   scatterInto(run.state.queue, bundle.messages.filter(({ caller }) => caller !== "gone"));
 }
 
 /** It is not sent any more. */
-export function giveUp<M>(run: Run<M>, bundle: Bundle<M>, why: Rejection): void {
+export function giveUp<M>(run: OutboxRun<M>, bundle: Bundle<M>, why: Rejection): void {
   forget(run, bundle);
   for (const message of bundle.messages) reject(run, message, why);
 }
 
 /** Returns those of a group that wait, in no bundle. */
-export function takeGroup<M>({ state: { queue } }: Run<M>, group: SendGroup): Message<M>[] {
+export function takeGroup<M>(
+  { state: { queue } }: OutboxRun<M>,
+  group: SendGroup,
+): OutgoingMessage<M>[] {
   return queue.messages.filter((each) => each.group === group).filter((each) =>
     removeMessage(queue, each)
   );
 }
 
 /** From here on each of them goes alone. */
-export function setApart<M>({ state }: Run<M>, group: SendGroup): void {
+export function setApart<M>({ state }: OutboxRun<M>, group: SendGroup): void {
   for (const message of allMessages(state)) if (message.group === group) message.goes = "alone";
 }
 
@@ -111,7 +118,7 @@ export function setApart<M>({ state }: Run<M>, group: SendGroup): void {
  * Those that may wait for longer stay, and those that may stand: the relay says first whether they
  * do.
  */
-export function giveUpAll<M>(run: Run<M>, why: Rejection): void {
+export function giveUpAll<M>(run: OutboxRun<M>, why: Rejection): void {
   const { queue } = run.state;
   for (const bundle of [...queue.bundles]) {
     if (bundle.fate.at === "may_stand") continue;

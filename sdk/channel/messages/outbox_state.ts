@@ -6,13 +6,19 @@
 import type { MessageId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { CounterRecord } from "../records.ts";
-import type { Bundle, Bundling, Message, SealedBundle, SendGroup } from "./bundles.ts";
+import type {
+  Bundle,
+  BundlingOptions,
+  OutgoingMessage,
+  SealedBundle,
+  SendGroup,
+} from "./bundles.ts";
 import { counterRecord, type Counters, restoreCounters } from "./counters.ts";
-import type { Obstacle, Refused } from "./obstacles.ts";
+import type { Obstacle, SendRefusal } from "./obstacles.ts";
 import { countQueued, isEmptyQueue, newSendQueue, type SendQueue } from "./send_queue.ts";
 
 /** The bundle that goes next. */
-export type Next<M> =
+export type NextBundle<M> =
   /** Nothing is to be sent, or nothing may be. */
   | { readonly at: "none" }
   /** Nothing can go before something that is under way is back. */
@@ -32,7 +38,7 @@ export type Next<M> =
   | { readonly at: "over" };
 
 /** Why nothing leaves. */
-export type Hold =
+export type OutboxHold =
   /** Nothing holds messages back. */
   | { readonly at: "none" }
   /**
@@ -47,9 +53,9 @@ export type Hold =
 
 export interface OutboxState<M> {
   readonly queue: SendQueue<M>;
-  next: Next<M>;
+  next: NextBundle<M>;
   readonly underWay: Bundle<M>[];
-  hold: Hold;
+  hold: OutboxHold;
   readonly counters: Counters;
   /** Settled counters are noted when it ends. */
   noting: { readonly timer: number } | undefined;
@@ -65,7 +71,7 @@ export interface OutboxState<M> {
 }
 
 /** Knowledge of the other rooms at the moment of a step. */
-export interface OutboxFacts extends Bundling {
+export interface OutboxFacts extends BundlingOptions {
   /** A permit, and our place is in step. */
   readonly work: Permit | undefined;
   readonly epoch: number;
@@ -80,7 +86,7 @@ export interface OutboxFacts extends Bundling {
 
 export type OutboxEvent<M> =
   /** A message is given to be sent. */
-  | { readonly type: "send"; readonly message: Message<M> }
+  | { readonly type: "send"; readonly message: OutgoingMessage<M> }
   /** Its caller has given up, and is told. */
   | { readonly type: "withdrawn"; readonly order: number }
   /** Its time is over. */
@@ -94,7 +100,7 @@ export type OutboxEvent<M> =
   /** The relay has answered whether a group stands in the log. */
   | { readonly type: "asked"; readonly call: number; readonly stands: boolean }
   /** The relay has refused the call, or its answer was lost. */
-  | { readonly type: "refused"; readonly call: number; readonly why: Refused }
+  | { readonly type: "refused"; readonly call: number; readonly why: SendRefusal }
   /** A timer has run out: a hold is over, or counters are noted. */
   | { readonly type: "time"; readonly timer: number }
   /** The permit, the place or our epoch has changed. */
@@ -109,7 +115,7 @@ export type OutboxEvent<M> =
   | { readonly type: "over" };
 
 export type Rejection =
-  | { readonly by: "refused"; readonly why: Refused }
+  | { readonly by: "refused"; readonly why: SendRefusal }
   /** `isTried`: the relay was given it. */
   | { readonly by: "expired"; readonly isTried: boolean }
   /** Only owners speak. `mayStand`: the relay may have taken it before that was so. */
@@ -148,10 +154,10 @@ export type OutboxEffect<M> =
     readonly mayStand: boolean;
   }
   /** The relay has them. */
-  | { readonly type: "accepted"; readonly messages: readonly Message<M>[] }
+  | { readonly type: "accepted"; readonly messages: readonly OutgoingMessage<M>[] }
   /** Its caller need not wait: it is sent later. */
-  | { readonly type: "queued"; readonly message: Message<M> }
-  | { readonly type: "rejected"; readonly message: Message<M>; readonly why: Rejection }
+  | { readonly type: "queued"; readonly message: OutgoingMessage<M> }
+  | { readonly type: "rejected"; readonly message: OutgoingMessage<M>; readonly why: Rejection }
   /** One that was queued, and whose caller was told so. */
   | { readonly type: "undelivered"; readonly why: Rejection }
   /** The relay says that it had a message already which this agent has sent once. */
@@ -186,13 +192,15 @@ export function forgetOutbox<M>({ counters }: OutboxState<M>): OutboxState<M> {
 }
 
 export const nobody: readonly number[] = Object.freeze([]);
-export const nothing: Next<never> = Object.freeze({ at: "none" });
-export const full: Next<never> = Object.freeze({ at: "full" });
-export const gathering: Next<never> = Object.freeze({ at: "gathering" });
-export const unheld: Hold = Object.freeze({ at: "none" });
+export const nothing: NextBundle<never> = Object.freeze({ at: "none" });
+export const full: NextBundle<never> = Object.freeze({ at: "full" });
+export const gathering: NextBundle<never> = Object.freeze({ at: "gathering" });
+export const unheld: OutboxHold = Object.freeze({ at: "none" });
 
 /** Those that the relay does not have, in the order in which they leave. */
-export function* allMessages<M>({ underWay, next, queue }: OutboxState<M>): Generator<Message<M>> {
+export function* allMessages<M>(
+  { underWay, next, queue }: OutboxState<M>,
+): Generator<OutgoingMessage<M>> {
   for (const { messages } of underWay) yield* messages;
   if ("bundle" in next) yield* next.bundle.messages;
   for (const { messages } of queue.bundles) yield* messages;

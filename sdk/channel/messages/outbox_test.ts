@@ -3,9 +3,9 @@ import { assertEquals } from "@std/assert";
 import { binaryIdFromBytes, type MessageId } from "../../../proto/mod.ts";
 import type { CounterRecord } from "../records.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
-import type { Bundle, Message, SendGroup } from "./bundles.ts";
+import type { Bundle, OutgoingMessage, SendGroup } from "./bundles.ts";
 import { reserveFor } from "./next_bundle.ts";
-import type { Refused } from "./obstacles.ts";
+import type { SendRefusal } from "./obstacles.ts";
 import { isFull, stepOutbox } from "./outbox.ts";
 import {
   forgetOutbox,
@@ -33,7 +33,7 @@ const offline = { work: undefined };
 const apart = { mayBundle: false };
 
 type Given = Partial<
-  Pick<Message<string>, "id" | "untilMs" | "group" | "goes" | "mayBeKnown" | "bytes">
+  Pick<OutgoingMessage<string>, "id" | "untilMs" | "group" | "goes" | "mayBeKnown" | "bytes">
 >;
 
 class Agent {
@@ -65,7 +65,7 @@ class Agent {
   }
 
   send(letter: string, given: Given = {}): this {
-    const message: Message<string> = {
+    const message: OutgoingMessage<string> = {
       order: ++this.#order,
       id: idOf(letter),
       given: letter,
@@ -109,7 +109,7 @@ class Agent {
     return this.step({ type: "taken", call: this.#first, isDuplicate });
   }
 
-  refused(code: string, more: Partial<Refused> = {}): this {
+  refused(code: string, more: Partial<SendRefusal> = {}): this {
     const { next } = this.state;
     const call = next.at === "asking" ? next.call : this.#first;
     return this.step({ type: "refused", call, why: { code, ...more } });

@@ -7,12 +7,12 @@
  */
 import { limits, mayFollow } from "../../../proto/mod.ts";
 import {
-  type Debt,
   keyOf,
   type OwedEffect,
   type OwedEvent,
   type OwedFacts,
   type OwedState,
+  type ReceiptDebt,
 } from "./owed_receipts_state.ts";
 
 /** Between two receipts of a channel. */
@@ -24,7 +24,7 @@ const maxDebts = 4096;
 const maxAgeMs = 2 * limits.queueAgeMs;
 const most = limits.contentReceipts;
 
-interface Run {
+interface OwedRun {
   readonly state: OwedState;
   readonly facts: OwedFacts;
   readonly effects: OwedEffect[];
@@ -35,13 +35,13 @@ export function stepOwed(
   event: OwedEvent,
   facts: OwedFacts,
 ): readonly OwedEffect[] {
-  const run: Run = { state, facts, effects: [] };
+  const run: OwedRun = { state, facts, effects: [] };
   happen(run, event);
   goOn(run);
   return run.effects;
 }
 
-function happen(run: Run, event: OwedEvent): void {
+function happen(run: OwedRun, event: OwedEvent): void {
   const { state: { debts } } = run;
   switch (event.type) {
     case "acknowledged":
@@ -72,7 +72,7 @@ function happen(run: Run, event: OwedEvent): void {
 
 /** A program's own word stays: a message that a rule holds is not delivered by that. */
 function acknowledged(
-  run: Run,
+  run: OwedRun,
   { id, asker, isLast }: Extract<OwedEvent, { type: "acknowledged" }>,
 ): void {
   const { state: { debts }, facts } = run;
@@ -94,7 +94,10 @@ function acknowledged(
  * `delivered` is for messages that were held: else the acknowledgement says it. Of a message that
  * has gone only `done`, which may follow on whatever was said of it.
  */
-function said(run: Run, { id, asker, state, isHere }: Extract<OwedEvent, { type: "said" }>): void {
+function said(
+  run: OwedRun,
+  { id, asker, state, isHere }: Extract<OwedEvent, { type: "said" }>,
+): void {
   const { state: { debts }, facts } = run;
   const known = debts.get(keyOf({ id, asker }));
   if (known !== undefined && !mayFollow(known.state, state)) return;
@@ -104,7 +107,7 @@ function said(run: Run, { id, asker, state, isHere }: Extract<OwedEvent, { type:
   put(run, { id, asker, state, isAcknowledged, at: "noted", sinceMs });
 }
 
-function put(run: Run, debt: Debt): void {
+function put(run: OwedRun, debt: ReceiptDebt): void {
   const { state: { debts }, effects } = run;
   const keys = [keyOf(debt)];
   const [oldest] = debts.keys();
@@ -120,7 +123,7 @@ function put(run: Run, debt: Debt): void {
  * One that was told, and does not come again, is forgotten: only `done` could follow. Before that,
  * another word about it would take this one back.
  */
-function settle(run: Run, debt: Debt): void {
+function settle(run: OwedRun, debt: ReceiptDebt): void {
   const { state: { debts }, effects } = run;
   const { state, at, isAcknowledged } = debt;
   const isOver = at === "told" && isAcknowledged && state !== "held";
@@ -130,7 +133,7 @@ function settle(run: Run, debt: Debt): void {
   effects.push({ type: "note", keys: [key] });
 }
 
-function accepted(run: Run, call: number): void {
+function accepted(run: OwedRun, call: number): void {
   const { state: { debts, telling } } = run;
   if (telling.at !== "sending" || telling.call !== call) return;
   for (const debt of telling.debts) {
@@ -141,18 +144,18 @@ function accepted(run: Run, call: number): void {
   pause(run, pauseMs, 0);
 }
 
-function refused(run: Run, { call, waitMs }: Extract<OwedEvent, { type: "refused" }>): void {
+function refused(run: OwedRun, { call, waitMs }: Extract<OwedEvent, { type: "refused" }>): void {
   const { telling } = run.state;
   if (telling.at !== "sending" || telling.call !== call) return;
   const failures = telling.failures + 1;
   pause(run, Math.max(waitMs, Math.min(pauseMs * 2 ** (failures - 1), maxRetryMs)), failures);
 }
 
-function pause(run: Run, afterMs: number, failures: number): void {
+function pause(run: OwedRun, afterMs: number, failures: number): void {
   run.state.telling = { at: "pausing", timer: wake(run, afterMs), failures };
 }
 
-function time(run: Run, timer: number): void {
+function time(run: OwedRun, timer: number): void {
   const { state, facts } = run;
   const { telling } = state;
   if (!("timer" in telling) || telling.timer !== timer) return;
@@ -166,7 +169,7 @@ function time(run: Run, timer: number): void {
 }
 
 /** Begins to collect, and ends that when a message is full. */
-function goOn(run: Run): void {
+function goOn(run: OwedRun): void {
   const { state, facts } = run;
   const { telling } = state;
   if (telling.at !== "resting" && telling.at !== "collecting") return;
@@ -182,8 +185,8 @@ function goOn(run: Run): void {
  * The oldest that is due, and others for the same asker; all of one asker if they fill a message.
  * Whether somebody is a member is asked once, however much it is owed.
  */
-function batch({ state: { debts }, facts }: Run): readonly Debt[] {
-  const byAsker = new Map<string, Debt[]>();
+function batch({ state: { debts }, facts }: OwedRun): readonly ReceiptDebt[] {
+  const byAsker = new Map<string, ReceiptDebt[]>();
   const gone = new Set<string>();
   for (const debt of debts.values()) {
     const { asker } = debt;
@@ -198,7 +201,7 @@ function batch({ state: { debts }, facts }: Run): readonly Debt[] {
   return first;
 }
 
-function send(run: Run, debts: readonly Debt[], failures: number): void {
+function send(run: OwedRun, debts: readonly ReceiptDebt[], failures: number): void {
   const { state, effects } = run;
   const [first] = debts;
   if (first === undefined) return;
@@ -209,14 +212,14 @@ function send(run: Run, debts: readonly Debt[], failures: number): void {
 }
 
 /** Nobody waits for them any more. A time in the future is of a clock that was wrong. */
-function forgetOld({ state: { debts }, facts, effects }: Run): void {
-  const isOld = ({ sinceMs }: Debt): boolean => Math.abs(facts.nowMs - sinceMs) > maxAgeMs;
+function forgetOld({ state: { debts }, facts, effects }: OwedRun): void {
+  const isOld = ({ sinceMs }: ReceiptDebt): boolean => Math.abs(facts.nowMs - sinceMs) > maxAgeMs;
   const keys = [...debts].filter(([, debt]) => isOld(debt)).map(([key]) => key);
   for (const key of keys) debts.delete(key);
   if (keys.length > 0) effects.push({ type: "note", keys });
 }
 
-function wake({ state, effects }: Run, afterMs: number): number {
+function wake({ state, effects }: OwedRun, afterMs: number): number {
   const timer = ++state.numbers;
   effects.push({ type: "wake", timer, afterMs });
   return timer;

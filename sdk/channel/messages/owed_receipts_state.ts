@@ -4,7 +4,7 @@
  */
 import type { AgentId, MessageId, Receipt, ReceiptState } from "../../../proto/mod.ts";
 
-export interface Debt {
+export interface ReceiptDebt {
   readonly id: MessageId;
   readonly asker: AgentId;
   readonly state: ReceiptState;
@@ -20,7 +20,7 @@ export interface Debt {
 }
 
 /** One receipt at a time. */
-export type Telling =
+export type TellingStage =
   /** Nothing is due, or nothing may be sent. */
   | { readonly at: "resting" }
   /** Others may become due, and nobody can tell from the time what was acknowledged when. */
@@ -29,7 +29,7 @@ export type Telling =
   | {
     readonly at: "sending";
     readonly call: number;
-    readonly debts: readonly Debt[];
+    readonly debts: readonly ReceiptDebt[];
     readonly failures: number;
   }
   /** After one, or until it is tried again. */
@@ -37,8 +37,8 @@ export type Telling =
 
 export interface OwedState {
   /** By message and asker, the oldest first: senders choose the ids of their messages. */
-  readonly debts: Map<string, Debt>;
-  telling: Telling;
+  readonly debts: Map<string, ReceiptDebt>;
+  telling: TellingStage;
   /** The last number that was given to a call or a timer. */
   numbers: number;
 }
@@ -72,7 +72,7 @@ export type OwedEvent =
     readonly isHere: boolean;
   }
   /** These are on disk, as they were then. */
-  | { readonly type: "written"; readonly debts: readonly Debt[] }
+  | { readonly type: "written"; readonly debts: readonly ReceiptDebt[] }
   /** The permit, the members or what they read may have changed. */
   | { readonly type: "look" }
   /** The relay has accepted the receipt. */
@@ -95,12 +95,12 @@ export type OwedEffect =
   /** These have changed: what is known of them goes to disk, with whatever is written next. */
   | { readonly type: "note"; readonly keys: readonly string[] };
 
-export function keyOf({ id, asker }: Pick<Debt, "id" | "asker">): string {
+export function keyOf({ id, asker }: Pick<ReceiptDebt, "id" | "asker">): string {
   return `${id}.${asker}`;
 }
 
 /** Of the disk, when a process starts. */
-export function restoreOwed(debts: readonly Debt[]): OwedState {
+export function restoreOwed(debts: readonly ReceiptDebt[]): OwedState {
   const sorted = debts.toSorted((one, other) => one.sinceMs - other.sinceMs);
   return {
     debts: new Map(sorted.map((debt) => [keyOf(debt), debt])),

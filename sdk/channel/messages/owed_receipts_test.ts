@@ -12,12 +12,12 @@ import {
 } from "../../../proto/mod.ts";
 import { stepOwed } from "./owed_receipts.ts";
 import {
-  type Debt,
   keyOf,
   type OwedEffect,
   type OwedEvent,
   type OwedFacts,
   type OwedState,
+  type ReceiptDebt,
   restoreOwed,
 } from "./owed_receipts_state.ts";
 
@@ -41,7 +41,7 @@ class Debtor {
     budgetMs: 0,
   };
 
-  constructor(debts: readonly Debt[] = []) {
+  constructor(debts: readonly ReceiptDebt[] = []) {
     this.state = restoreOwed(debts);
   }
 

@@ -7,13 +7,13 @@
 import {
   free,
   nobody,
-  type Pace,
   type PositionEffect,
   type PositionEvent,
   type PositionFacts,
   type PositionState,
   resting,
-  type Writing,
+  type WritePace,
+  type WritingStage,
 } from "./position_state.ts";
 
 /**
@@ -31,7 +31,7 @@ const paceMs = 4;
 /** For a position alone. */
 const laterMs = 1_000;
 
-interface Run {
+interface PositionRun {
   readonly state: PositionState;
   readonly facts: PositionFacts;
   readonly effects: PositionEffect[];
@@ -42,7 +42,7 @@ export function stepPosition(
   event: PositionEvent,
   facts: PositionFacts,
 ): readonly PositionEffect[] {
-  const run: Run = { state, facts, effects: [] };
+  const run: PositionRun = { state, facts, effects: [] };
   const before = state.ahead;
   happen(run, event);
   // Each time: readers may have gone on since they were counted here.
@@ -67,7 +67,7 @@ function isWorthAWrite(
   return position - durable >= maxAhead || changes > 0 || waiting.length > 0;
 }
 
-function happen(run: Run, event: PositionEvent): void {
+function happen(run: PositionRun, event: PositionEvent): void {
   const { state, facts } = run;
   switch (event.type) {
     case "noted":
@@ -112,35 +112,35 @@ function setAnew(
 }
 
 /** It has not begun. */
-function isPending({ at }: Writing): boolean {
+function isPending({ at }: WritingStage): boolean {
   return at === "gathering" || at === "collecting";
 }
 
-function numberOf({ state }: Run): number {
+function numberOf({ state }: PositionRun): number {
   return ++state.numbers;
 }
 
-function wake(run: Run, afterMs: number): number {
+function wake(run: PositionRun, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
 /** A write begins, unless one is on its way. Behind the end those that wait are told so. */
-function begin(run: Run, isHurried: boolean): void {
+function begin(run: PositionRun, isHurried: boolean): void {
   if (run.state.writing.at !== "resting") return;
   if (run.state.end !== "none") return rest(run);
   gather(run, isHurried, free);
 }
 
-function gather(run: Run, isHurried: boolean, pace: Pace): void {
+function gather(run: PositionRun, isHurried: boolean, pace: WritePace): void {
   const turn = numberOf(run);
   run.state.writing = { at: "gathering", turn, isHurried, pace };
   run.effects.push({ type: "gather", turn });
 }
 
 /** The next write does not wait for others. */
-function hurry(run: Run): void {
+function hurry(run: PositionRun): void {
   const { state } = run;
   const { writing } = state;
   if (writing.at === "resting") return begin(run, true);
@@ -149,7 +149,7 @@ function hurry(run: Run): void {
 }
 
 /** Returns whether the one that asks waits for a moment. */
-function pace(run: Run): boolean {
+function pace(run: PositionRun): boolean {
   const { state } = run;
   const { writing } = state;
   if (writing.at === "resting" || writing.pace.is === "free") return false;
@@ -159,14 +159,14 @@ function pace(run: Run): boolean {
   return true;
 }
 
-function gathered(run: Run, turn: number): void {
+function gathered(run: PositionRun, turn: number): void {
   const { writing } = run.state;
   if (writing.at !== "gathering" || writing.turn !== turn) return;
   if (writing.isHurried) return write(run);
   run.state.writing = { at: "collecting", timer: wake(run, collectMs), pace: writing.pace };
 }
 
-function time(run: Run, timer: number): void {
+function time(run: PositionRun, timer: number): void {
   const { state, facts } = run;
   const { writing } = state;
   if (state.later?.timer === timer) {
@@ -180,18 +180,18 @@ function time(run: Run, timer: number): void {
 }
 
 /** With the next write, or after a short time. */
-function writeLater(run: Run): void {
+function writeLater(run: PositionRun): void {
   const { state } = run;
   if (state.writing.at !== "resting" || state.later !== undefined || state.end !== "none") return;
   state.later = { timer: wake(run, laterMs) };
 }
 
-function write(run: Run): void {
+function write(run: PositionRun): void {
   const { state, facts: { position }, effects } = run;
   if (state.end !== "none" || !hasNews(state, run.facts)) return rest(run);
   const { waiting, life, ahead: messages, durable } = state;
   const call = numberOf(run);
-  const paced: Pace = { is: "paced", timer: undefined };
+  const paced: WritePace = { is: "paced", timer: undefined };
   const reached = Math.max(position, durable);
   state.writing = {
     at: "writing",
@@ -208,7 +208,7 @@ function write(run: Run): void {
   effects.push({ type: "write", call, hasPosition: position >= durable });
 }
 
-function written(run: Run, call: number): void {
+function written(run: PositionRun, call: number): void {
   const { state, effects } = run;
   const { writing } = state;
   if (writing.at !== "writing" || writing.call !== call) return;
@@ -223,7 +223,7 @@ function written(run: Run, call: number): void {
   effects.push({ type: "tell", call: telling, position });
 }
 
-function failed(run: Run, call: number): void {
+function failed(run: PositionRun, call: number): void {
   const { state } = run;
   const { writing } = state;
   if (!("call" in writing) || writing.call !== call) return;
@@ -232,7 +232,7 @@ function failed(run: Run, call: number): void {
   rest(run);
 }
 
-function told(run: Run, call: number): void {
+function told(run: PositionRun, call: number): void {
   const { state, facts } = run;
   const { writing } = state;
   if (writing.at !== "telling" || writing.call !== call) return;
@@ -243,7 +243,7 @@ function told(run: Run, call: number): void {
 }
 
 /** Of those who still wait, all is on disk, or nothing more will be. */
-function rest(run: Run): void {
+function rest(run: PositionRun): void {
   const { state, facts, effects } = run;
   const { end, ahead, changes } = state;
   state.writing = resting;

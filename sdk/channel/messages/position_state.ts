@@ -5,7 +5,7 @@
  */
 
 /** The write under way, or the one that is about to be made. */
-export type Writing =
+export type WritingStage =
   /** Nothing is worth a write of its own. */
   | { readonly at: "resting" }
   /**
@@ -16,10 +16,10 @@ export type Writing =
     readonly at: "gathering";
     readonly turn: number;
     readonly isHurried: boolean;
-    readonly pace: Pace;
+    readonly pace: WritePace;
   }
   /** Others may be noted, until the timer ends. */
-  | { readonly at: "collecting"; readonly timer: number; readonly pace: Pace }
+  | { readonly at: "collecting"; readonly timer: number; readonly pace: WritePace }
   /** Changes and position go to disk as one. */
   | {
     readonly at: "writing";
@@ -31,14 +31,14 @@ export type Writing =
     /** They are told when it ends. */
     readonly waiting: readonly number[];
     readonly isHurried: boolean;
-    readonly pace: Pace;
+    readonly pace: WritePace;
   }
   /** The relay is told, and keys of older epochs are deleted. */
   | {
     readonly at: "telling";
     readonly call: number;
     readonly isHurried: boolean;
-    readonly pace: Pace;
+    readonly pace: WritePace;
   };
 
 /**
@@ -46,12 +46,12 @@ export type Writing =
  * wait for a moment, and those that come meanwhile go together; `timer` runs since the first of
  * them has asked.
  */
-export type Pace =
+export type WritePace =
   | { readonly is: "free" }
   | { readonly is: "paced"; readonly timer: number | undefined };
 
 export interface PositionState {
-  writing: Writing;
+  writing: WritingStage;
   /** The last entry that is never delivered again. */
   durable: number;
   /** That was of another log, and none of this one is on disk yet. */
@@ -118,8 +118,8 @@ export type PositionEffect =
   /** `isLost`: it will not be on disk. */
   | { readonly type: "settle"; readonly operation: number; readonly isLost: boolean };
 
-export const resting: Writing = Object.freeze({ at: "resting" });
-export const free: Pace = Object.freeze({ is: "free" });
+export const resting: WritingStage = Object.freeze({ at: "resting" });
+export const free: WritePace = Object.freeze({ is: "free" });
 
 /** As a process that starts. */
 export function restorePosition(position: number): PositionState {

@@ -7,7 +7,7 @@ import {
   parseBinaryId,
   receiptStates,
 } from "../../../proto/mod.ts";
-import type { Spent } from "../../content/receipt_budget.ts";
+import type { SpentReceipts } from "../../content/receipt_budget.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import {
   type ChannelRecords,
@@ -16,11 +16,11 @@ import {
   fieldsUnder,
   putRecord,
 } from "../channel_kinds.ts";
-import type { Asked, Said } from "./asked_receipts.ts";
-import { type Debt, keyOf } from "./owed_receipts_state.ts";
+import type { ReceiptRequest, ReceiptStatement } from "./asked_receipts.ts";
+import { keyOf, type ReceiptDebt } from "./owed_receipts_state.ts";
 
 /** Only what is on disk is read again, so `noted` and `due` are one. */
-export function putDebt(channelId: ChannelId, debt: Debt): RecordChange {
+export function putDebt(channelId: ChannelId, debt: ReceiptDebt): RecordChange {
   const { state, isAcknowledged, at, sinceMs } = debt;
   return putRecord(channelId, `owed/${keyOf(debt)}`, [
     receiptStates.indexOf(state),
@@ -34,7 +34,7 @@ export function deleteDebt(channelId: ChannelId, key: string): RecordChange {
   return deleteRecord(channelId, `owed/${key}`);
 }
 
-export function debtsOf(records: ChannelRecords): readonly Debt[] {
+export function debtsOf(records: ChannelRecords): readonly ReceiptDebt[] {
   return fieldsUnder(records, "owed").map(([key, fields]) => {
     const [id = "", asker = ""] = key.split(".");
     return {
@@ -48,7 +48,7 @@ export function debtsOf(records: ChannelRecords): readonly Debt[] {
   });
 }
 
-export function putAsked(channelId: ChannelId, { id, sentMs, by }: Asked): RecordChange {
+export function putAsked(channelId: ChannelId, { id, sentMs, by }: ReceiptRequest): RecordChange {
   return putRecord(channelId, `asked/${id}`, [
     Math.round(sentMs),
     Array.from(by, ([agentId, said]) => [
@@ -63,12 +63,12 @@ export function deleteAsked(channelId: ChannelId, id: MessageId): RecordChange {
   return deleteRecord(channelId, `asked/${id}`);
 }
 
-export function askedOf(records: ChannelRecords): readonly Asked[] {
+export function askedOf(records: ChannelRecords): readonly ReceiptRequest[] {
   return fieldsUnder(records, "asked").map(([id, fields]) => ({
     id: parseBinaryId<MessageId>(id),
     sentMs: fields.number(0),
     by: new Map(
-      fields.rows(1).map((row): [AgentId, Said | undefined] => {
+      fields.rows(1).map((row): [AgentId, ReceiptStatement | undefined] => {
         const [state, atMs] = [row.optionalNumber(1), row.optionalNumber(2)];
         const said = state === undefined || atMs === undefined
           ? undefined
@@ -79,11 +79,11 @@ export function askedOf(records: ChannelRecords): readonly Asked[] {
   }));
 }
 
-export function putSpent(channelId: ChannelId, { day, receipts }: Spent): RecordChange {
+export function putSpent(channelId: ChannelId, { day, receipts }: SpentReceipts): RecordChange {
   return putRecord(channelId, "receipts", [day, receipts]);
 }
 
-export function spentOf(records: ChannelRecords): Spent | undefined {
+export function spentOf(records: ChannelRecords): SpentReceipts | undefined {
   const fields = fieldsOf(records, "receipts");
   return fields && { day: fields.number(0), receipts: fields.number(1) };
 }

@@ -2,10 +2,16 @@
  * The queue of things to send, in the order in which they were given: messages, and bundles that
  * were formed already and go again. A bundle that comes apart leaves its messages in their place.
  */
-import { type Bundle, type Bundling, formBundle, type Message, orderOf } from "./bundles.ts";
+import {
+  type Bundle,
+  type BundlingOptions,
+  formBundle,
+  orderOf,
+  type OutgoingMessage,
+} from "./bundles.ts";
 
 export interface SendQueue<M> {
-  messages: Message<M>[];
+  messages: OutgoingMessage<M>[];
   bundles: Bundle<M>[];
   /** Of messages that are in no bundle yet. */
   bytes: number;
@@ -23,13 +29,13 @@ export function isEmptyQueue({ messages, bundles }: SendQueue<unknown>): boolean
   return messages.length === 0 && bundles.length === 0;
 }
 
-export function enqueue<M>(queue: SendQueue<M>, message: Message<M>): void {
+export function enqueue<M>(queue: SendQueue<M>, message: OutgoingMessage<M>): void {
   queue.messages.push(message);
   queue.bytes += message.bytes;
 }
 
 /** The messages of a bundle that came apart wait again. */
-export function scatterInto<M>(queue: SendQueue<M>, messages: readonly Message<M>[]): void {
+export function scatterInto<M>(queue: SendQueue<M>, messages: readonly OutgoingMessage<M>[]): void {
   for (const { bytes } of messages) queue.bytes += bytes;
   queue.messages = [...messages, ...queue.messages].sort((a, b) => a.order - b.order);
 }
@@ -40,7 +46,10 @@ export function putBack<M>(queue: SendQueue<M>, bundle: Bundle<M>): void {
 }
 
 /** Returns the next bundle to send. */
-export function takeBundle<M>(queue: SendQueue<M>, bundling: Bundling): Bundle<M> | undefined {
+export function takeBundle<M>(
+  queue: SendQueue<M>,
+  bundling: BundlingOptions,
+): Bundle<M> | undefined {
   const [bundle] = queue.bundles;
   const before = bundle === undefined ? Infinity : orderOf(bundle);
   const [message] = queue.messages;
@@ -54,7 +63,7 @@ export function takeBundle<M>(queue: SendQueue<M>, bundling: Bundling): Bundle<M
 }
 
 /** Returns whether it was there, and in no bundle. */
-export function removeMessage<M>(queue: SendQueue<M>, message: Message<M>): boolean {
+export function removeMessage<M>(queue: SendQueue<M>, message: OutgoingMessage<M>): boolean {
   const at = queue.messages.indexOf(message);
   if (at < 0) return false;
   queue.messages.splice(at, 1);

@@ -1,11 +1,19 @@
 /** The beginning of a turn. A call goes by what its name holds at that moment. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import { erase, eraseAgain, isErasingLeftovers, waitForErasure } from "./erasure.ts";
-import { call, isUnwritten, type Named, refuse, type Run, settle, work } from "./names_run.ts";
-import type { NameCall, Refusal, Slot } from "./names_state.ts";
+import {
+  call,
+  isUnwritten,
+  type NameInStep,
+  type NamesRun,
+  refuse,
+  settle,
+  work,
+} from "./names_run.ts";
+import type { NameCall, NameRefusal, NameSlot } from "./names_state.ts";
 
 /** Those that wait have their turns, as long as nothing has to be waited for. */
-export function serve(run: Run, named: Named): void {
+export function serve(run: NamesRun, named: NameInStep): void {
   const { at } = named;
   if (isErasingLeftovers(run)) return;
   for (;;) {
@@ -23,7 +31,7 @@ export function serve(run: Run, named: Named): void {
 }
 
 /** A call without a turn: it needs nothing but what is there. Returns whether it was one. */
-export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
+export function beginAtOnce(run: NamesRun, named: NameInStep, by: NameCall): boolean {
   const { slot } = named.at;
   if (by.type === "open" && slot.at === "open") {
     settle(run, by.operation, { type: "opened", membership: slot.membership });
@@ -33,8 +41,8 @@ export function beginAtOnce(run: Run, named: Named, by: NameCall): boolean {
 }
 
 function leaveAtOnce(
-  run: Run,
-  named: Named,
+  run: NamesRun,
+  named: NameInStep,
   { membership, operation }: Extract<NameCall, { type: "leave" }>,
 ): boolean {
   const { slot, turn } = named.at;
@@ -52,7 +60,12 @@ function leaveAtOnce(
   return true;
 }
 
-function begin(run: Run, named: Named, by: NameCall, slot: Exclude<Slot, { at: "erasing" }>): void {
+function begin(
+  run: NamesRun,
+  named: NameInStep,
+  by: NameCall,
+  slot: Exclude<NameSlot, { at: "erasing" }>,
+): void {
   switch (by.type) {
     case "create":
     case "join":
@@ -68,9 +81,14 @@ function begin(run: Run, named: Named, by: NameCall, slot: Exclude<Slot, { at: "
   }
 }
 
-type Entering = Extract<NameCall, { type: "create" | "join" | "invited" | "check" }>;
+type EnteringCall = Extract<NameCall, { type: "create" | "join" | "invited" | "check" }>;
 
-function enter(run: Run, named: Named, by: Entering, slot: Exclude<Slot, { at: "erasing" }>): void {
+function enter(
+  run: NamesRun,
+  named: NameInStep,
+  by: EnteringCall,
+  slot: Exclude<NameSlot, { at: "erasing" }>,
+): void {
   if (slot.at === "free" || slot.at === "keyless") return goOn(run, named, by, undefined);
   const { channelId, leaf } = slot;
   if (by.type === "invited" && by.before === leaf) return goOn(run, named, by, leaf);
@@ -78,7 +96,12 @@ function enter(run: Run, named: Named, by: Entering, slot: Exclude<Slot, { at: "
 }
 
 /** Nothing stands in the way any more. `former`: in whose place a new membership may come. */
-export function goOn(run: Run, named: Named, by: NameCall, former: number | undefined): void {
+export function goOn(
+  run: NamesRun,
+  named: NameInStep,
+  by: NameCall,
+  former: number | undefined,
+): void {
   switch (by.type) {
     case "join":
     case "invited":
@@ -95,7 +118,7 @@ export function goOn(run: Run, named: Named, by: NameCall, former: number | unde
  * The nonce is on disk first: after a crash the same call finds the channel that the relay has
  * made.
  */
-export function create(run: Run, named: Named, by: NameCall, isAgain: boolean): void {
+export function create(run: NamesRun, named: NameInStep, by: NameCall, isAgain: boolean): void {
   const { name, at } = named;
   const { operation } = by;
   if (at.nonce === undefined && isUnwritten(run, named, operation)) return;
@@ -105,27 +128,27 @@ export function create(run: Run, named: Named, by: NameCall, isAgain: boolean): 
   at.turn = { at: "creating", by, call: call(run, { of: "CreateChannel", name, nonce }), isAgain };
 }
 
-interface Opening {
+interface WelcomeOpening {
   readonly former: number | undefined;
   readonly from: number;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: NameRefusal | undefined;
 }
 
 export function openWelcome(
-  run: Run,
-  { at }: Named,
+  run: NamesRun,
+  { at }: NameInStep,
   by: NameCall,
-  { former, from, refusal }: Opening,
+  { former, from, refusal }: WelcomeOpening,
 ): void {
   const job = work(run, { of: "open_welcome", operation: by.operation, from });
   at.turn = { at: "opening_welcome", by, job, former, refusal };
 }
 
 function open(
-  run: Run,
-  named: Named,
+  run: NamesRun,
+  named: NameInStep,
   by: Extract<NameCall, { type: "open" }>,
-  slot: Exclude<Slot, { at: "erasing" }>,
+  slot: Exclude<NameSlot, { at: "erasing" }>,
 ): void {
   const { at } = named;
   switch (slot.at) {
@@ -143,7 +166,12 @@ function open(
 }
 
 /** By its own machine when it is open: `beginAtOnce` has looked, but it may be open since. */
-function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>, slot: Slot): void {
+function leave(
+  run: NamesRun,
+  named: NameInStep,
+  by: Extract<NameCall, { type: "leave" }>,
+  slot: NameSlot,
+): void {
   const { membership, operation } = by;
   // Nothing is left of one that was erased; one that was written over was not left.
   if (run.state.overwritten.includes(membership)) return refuse(run, operation, "replaced");
@@ -157,10 +185,10 @@ function leave(run: Run, named: Named, by: Extract<NameCall, { type: "leave" }>,
 
 /** The relay has closed it. Another channel may have taken its name since. */
 function close(
-  run: Run,
-  named: Named,
+  run: NamesRun,
+  named: NameInStep,
   { channelId, operation }: { readonly channelId: ChannelId; readonly operation: number },
-  slot: Exclude<Slot, { at: "erasing" }>,
+  slot: Exclude<NameSlot, { at: "erasing" }>,
 ): void {
   if (slot.at === "free" || slot.channelId !== channelId) {
     return settle(run, operation, { type: "done" });

@@ -3,15 +3,15 @@
  * one membership, and everybody who waits for it is told how it ends. One that fails stays, because
  * its note may be on disk: the next call for its name tries again.
  */
-import type { Erasing, ErasureStep, Leftover, Slot } from "./names_state.ts";
-import { everyName, type Named, type Run, settle, work } from "./names_run.ts";
+import type { ErasingSlot, ErasureStep, LeftoverErasure, NameSlot } from "./names_state.ts";
+import { everyName, type NameInStep, type NamesRun, settle, work } from "./names_run.ts";
 
 /** `waiting`: the operations that end with it. */
 export function erase(
-  run: Run,
-  { at }: Named,
-  former: Extract<Slot, { at: "open" | "resting" }>,
-  { why, waiting = [] }: Pick<Erasing, "why"> & Partial<Pick<Erasing, "waiting">>,
+  run: NamesRun,
+  { at }: NameInStep,
+  former: Extract<NameSlot, { at: "open" | "resting" }>,
+  { why, waiting = [] }: Pick<ErasingSlot, "why"> & Partial<Pick<ErasingSlot, "waiting">>,
 ): void {
   const { channelId, membership, leaf } = former;
   const step = former.at === "open" ? "end" : "note";
@@ -20,11 +20,11 @@ export function erase(
 }
 
 /** The call ends with the erasure that is under way, or is tried again. */
-export function waitForErasure({ at }: Named, erasing: Erasing, operation: number): void {
+export function waitForErasure({ at }: NameInStep, erasing: ErasingSlot, operation: number): void {
   at.slot = { ...erasing, waiting: [...erasing.waiting, operation] };
 }
 
-export function eraseAgain(run: Run, { at }: Named, erasing: Erasing): void {
+export function eraseAgain(run: NamesRun, { at }: NameInStep, erasing: ErasingSlot): void {
   const { membership, channelId, step } = erasing;
   at.slot = { ...erasing, job: work(run, { of: "erase", membership, channelId, step }) };
 }
@@ -37,7 +37,7 @@ const next: Readonly<Record<ErasureStep, ErasureStep | undefined>> = {
 };
 
 /** Returns whether nothing is left of it. */
-export function erased(run: Run, named: Named, erasing: Erasing): boolean {
+export function erased(run: NamesRun, named: NameInStep, erasing: ErasingSlot): boolean {
   const step = next[erasing.step];
   if (step !== undefined) {
     eraseAgain(run, named, { ...erasing, step });
@@ -49,7 +49,12 @@ export function erased(run: Run, named: Named, erasing: Erasing): boolean {
 }
 
 /** Everybody is told: those that wait for it, the one that wants its place, and those behind. */
-export function erasureFailed(run: Run, { at }: Named, erasing: Erasing, job: number): void {
+export function erasureFailed(
+  run: NamesRun,
+  { at }: NameInStep,
+  erasing: ErasingSlot,
+  job: number,
+): void {
   at.slot = { ...erasing, job: undefined, waiting: [] };
   const { turn, waiting } = at;
   const inItsPlace = turn?.at === "replacing" ? [turn.by.operation] : [];
@@ -67,11 +72,11 @@ export function erasureFailed(run: Run, { at }: Named, erasing: Erasing, job: nu
 }
 
 /** Those that an earlier process began. */
-export function eraseLeftovers(run: Run): void {
+export function eraseLeftovers(run: NamesRun): void {
   run.state.leftovers = run.state.leftovers.map((leftover) => eraseLeftover(run, leftover));
 }
 
-function eraseLeftover(run: Run, { channelId, step }: Leftover): Leftover {
+function eraseLeftover(run: NamesRun, { channelId, step }: LeftoverErasure): LeftoverErasure {
   return {
     channelId,
     step,
@@ -80,11 +85,11 @@ function eraseLeftover(run: Run, { channelId, step }: Leftover): Leftover {
 }
 
 /** Whether one is under way: nothing is entered or opened meanwhile. */
-export function isErasingLeftovers({ state }: Run): boolean {
+export function isErasingLeftovers({ state }: NamesRun): boolean {
   return state.leftovers.some(({ job }) => job !== undefined);
 }
 
-export function leftoverErased(run: Run, job: number): void {
+export function leftoverErased(run: NamesRun, job: number): void {
   run.state.leftovers = run.state.leftovers.flatMap((leftover) => {
     if (leftover.job !== job) return [leftover];
     return leftover.step === "keys" ? [eraseLeftover(run, { ...leftover, step: "rest" })] : [];
@@ -92,16 +97,16 @@ export function leftoverErased(run: Run, job: number): void {
 }
 
 /** It stays on disk, and keeps nothing from its work. */
-export function leftoverFailed({ state }: Run, job: number): void {
+export function leftoverFailed({ state }: NamesRun, job: number): void {
   state.leftovers = state.leftovers.map((leftover) =>
     leftover.job === job ? { ...leftover, job: undefined } : leftover
   );
 }
 
 export function findErasing(
-  run: Run,
+  run: NamesRun,
   job: number,
-): { readonly named: Named; readonly erasing: Erasing } | undefined {
+): { readonly named: NameInStep; readonly erasing: ErasingSlot } | undefined {
   for (const named of everyName(run)) {
     const { slot } = named.at;
     if (slot.at === "erasing" && slot.job === job) return { named, erasing: slot };

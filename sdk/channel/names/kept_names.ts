@@ -3,7 +3,7 @@
  * a new field of the state is named in both: a test holds that a start finds what an end has left.
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
-import type { Leftover, NamesState, NameState, Slot } from "./names_state.ts";
+import type { LeftoverErasure, NameSlot, NamesState, NameState } from "./names_state.ts";
 
 /** Of the names, on disk. */
 export interface KeptNames {
@@ -45,11 +45,11 @@ function restore(state: NamesState, { channelId, name, hasKeys, isNoted }: KeptC
   state.names[name] = fresh(hasKeys ? restingOf(state, channelId) : { at: "keyless", channelId });
 }
 
-function restingOf(state: NamesState, channelId: ChannelId): Slot {
+function restingOf(state: NamesState, channelId: ChannelId): NameSlot {
   return { at: "resting", channelId, membership: ++state.numbers, leaf: ++state.numbers };
 }
 
-function fresh(slot: Slot): NameState {
+function fresh(slot: NameSlot): NameState {
   return { slot, nonce: undefined, turn: undefined, waiting: [] };
 }
 
@@ -82,7 +82,7 @@ function forget(state: NamesState, name: ChannelName, { slot, nonce }: NameState
   state.names[name] = { ...fresh(kept), nonce };
 }
 
-function keptOf(state: NamesState, slot: Slot): Slot {
+function keptOf(state: NamesState, slot: NameSlot): NameSlot {
   if (slot.at === "free" || slot.at === "keyless") return slot;
   const { channelId } = slot;
   if (slot.at !== "erasing" || slot.step === "end" || slot.step === "note") {
@@ -93,6 +93,6 @@ function keptOf(state: NamesState, slot: Slot): Slot {
 }
 
 /** Of its keys some may be left. */
-function leftoverOf(channelId: ChannelId): Leftover {
+function leftoverOf(channelId: ChannelId): LeftoverErasure {
   return { channelId, step: "keys", job: undefined };
 }

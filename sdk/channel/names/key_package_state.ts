@@ -23,18 +23,18 @@ export interface KnownKeyPackage {
  * KeyPackages at the relay, by its own word: how many it has, and how many more it takes; with a
  * connection, how many in all.
  */
-export interface Holding {
+export interface HeldKeyPackages {
   readonly held: number;
   readonly hasLastResort: boolean;
   readonly room: number;
 }
 
 /** Why those at the relay are looked at. */
-export type Cause =
+export type RefillCause =
   /** It may have restarted, or hold some whose keys were lost here. */
-  | ({ readonly of: "connection" } & Holding)
+  | ({ readonly of: "connection" } & HeldKeyPackages)
   /** It asks for more. */
-  | ({ readonly of: "reminder" } & Holding)
+  | ({ readonly of: "reminder" } & HeldKeyPackages)
   /** A channel was entered: by the last resort, perhaps. */
   | { readonly of: "use" }
   /** The program wants others in place of all. */
@@ -52,16 +52,16 @@ export interface Upload {
 }
 
 /** A refill that is under way. */
-export interface Job {
+export interface RefillJob {
   readonly job: number;
-  readonly cause: Cause;
+  readonly cause: RefillCause;
 }
 
 export type Refill =
   /** No refill is under way. */
   | { readonly at: "resting" }
   /** The disk tells which ones are here. */
-  | ({ readonly at: "looking" } & Job)
+  | ({ readonly at: "looking" } & RefillJob)
   /**
    * Private keys go to disk, and those that are over go from it. `there`: the relay has them, and
    * keeps them.
@@ -70,16 +70,19 @@ export type Refill =
     readonly at: "writing";
     readonly upload: Upload | undefined;
     readonly there: readonly string[];
-  } & Job)
+  } & RefillJob)
   /** `there`: what the relay has when it has taken these. */
-  | ({ readonly at: "uploading"; readonly upload: Upload; readonly there: readonly string[] } & Job)
+  | (
+    & { readonly at: "uploading"; readonly upload: Upload; readonly there: readonly string[] }
+    & RefillJob
+  )
   /** The disk learns what the relay has. */
-  | ({ readonly at: "noting" } & Job);
+  | ({ readonly at: "noting" } & RefillJob);
 
 export interface KeyPackageState {
   refill: Refill;
   /** One of each kind, and each call of the program. */
-  waiting: readonly Cause[];
+  waiting: readonly RefillCause[];
   /** How many the relay takes, and we want there. */
   wanted: number;
   jobs: number;
@@ -87,7 +90,7 @@ export interface KeyPackageState {
 
 export type KeyPackageEvent =
   /** A connection, a reminder of the relay, a use, or the program asks for a refill. */
-  | { readonly type: "asked"; readonly cause: Cause }
+  | { readonly type: "asked"; readonly cause: RefillCause }
   /** The disk has told which ones are here. */
   | { readonly type: "looked"; readonly job: number; readonly known: readonly KnownKeyPackage[] }
   /** These are made and on disk. */

@@ -9,14 +9,14 @@
  */
 import { limits } from "../../../proto/mod.ts";
 import {
-  type Cause,
-  type Job,
   type KeyPackageEffect,
   type KeyPackageEvent,
   type KeyPackageFacts,
   type KeyPackageState,
   type KnownKeyPackage,
   poolSize,
+  type RefillCause,
+  type RefillJob,
   type Upload,
 } from "./key_package_state.ts";
 
@@ -39,25 +39,25 @@ const usedStaysMs = 7 * dayMs;
  */
 const maxPooled = 100;
 
-interface Run {
+interface KeyPackageRun {
   readonly state: KeyPackageState;
   readonly facts: KeyPackageFacts;
   readonly effects: KeyPackageEffect[];
 }
 
-type Failed = Extract<KeyPackageEffect, { type: "answer" }>["failed"];
+type RefillFailure = Extract<KeyPackageEffect, { type: "answer" }>["failed"];
 
 export function stepKeyPackages(
   state: KeyPackageState,
   event: KeyPackageEvent,
   facts: KeyPackageFacts,
 ): { readonly effects: readonly KeyPackageEffect[] } {
-  const run: Run = { state, facts, effects: [] };
+  const run: KeyPackageRun = { state, facts, effects: [] };
   happen(run, event);
   return run;
 }
 
-function happen(run: Run, event: KeyPackageEvent): void {
+function happen(run: KeyPackageRun, event: KeyPackageEvent): void {
   const { state } = run;
   const { refill } = state;
   if (event.type === "asked") return asked(run, event.cause);
@@ -85,7 +85,7 @@ function happen(run: Run, event: KeyPackageEvent): void {
 }
 
 /** The relay's last word counts. */
-function asked({ state, effects }: Run, cause: Cause): void {
+function asked({ state, effects }: KeyPackageRun, cause: RefillCause): void {
   const { refill } = state;
   if (cause.of === "connection") state.wanted = Math.min(poolSize, cause.room);
   if (refill.at === "resting") return begin(state, effects, cause);
@@ -94,19 +94,23 @@ function asked({ state, effects }: Run, cause: Cause): void {
 }
 
 /** The next one says it all. */
-function isOver(before: Cause, next: Cause): boolean {
+function isOver(before: RefillCause, next: RefillCause): boolean {
   return before.of === next.of
     ? before.of !== "program"
     : before.of === "reminder" && next.of === "connection";
 }
 
-function begin(state: KeyPackageState, effects: KeyPackageEffect[], cause: Cause): void {
+function begin(state: KeyPackageState, effects: KeyPackageEffect[], cause: RefillCause): void {
   const job = ++state.jobs;
   state.refill = { at: "looking", job, cause };
   effects.push({ type: "look", job });
 }
 
-function looked(run: Run, { job, cause }: Job, all: readonly KnownKeyPackage[]): void {
+function looked(
+  run: KeyPackageRun,
+  { job, cause }: RefillJob,
+  all: readonly KnownKeyPackage[],
+): void {
   if (isPassed(run, cause)) return again(run, cause);
   const { state, facts: { nowMs }, effects } = run;
   const over = all.filter((each) =>
@@ -147,8 +151,8 @@ function thereWith(
 }
 
 function uploadFor(
-  { state: { wanted }, facts }: Run,
-  cause: Cause,
+  { state: { wanted }, facts }: KeyPackageRun,
+  cause: RefillCause,
   known: readonly KnownKeyPackage[],
 ): Upload | undefined {
   const fresh = freshLastResort(known, facts);
@@ -203,8 +207,8 @@ function beyondPool(known: readonly KnownKeyPackage[], made: number): readonly K
 }
 
 function upload(
-  run: Run,
-  { job, cause }: Job,
+  run: KeyPackageRun,
+  { job, cause }: RefillJob,
   { wanted, there }: { readonly wanted: Upload | undefined; readonly there: readonly string[] },
 ): void {
   if (wanted === undefined) return done(run, { job, cause }, undefined);
@@ -217,7 +221,10 @@ function upload(
  * It was planned by the word of a connection that is over. A call of the program waits for the
  * next.
  */
-function isPassed({ state: { waiting }, facts: { isOnline } }: Run, { of }: Cause): boolean {
+function isPassed(
+  { state: { waiting }, facts: { isOnline } }: KeyPackageRun,
+  { of }: RefillCause,
+): boolean {
   return waiting.some((each) => each.of === "connection") || (!isOnline && of !== "program");
 }
 
@@ -225,12 +232,12 @@ function isPassed({ state: { waiting }, facts: { isOnline } }: Run, { of }: Caus
  * The relay has not heard of it, and the new connection tells all. A call of the program comes
  * behind that.
  */
-function again({ state, effects }: Run, cause: Cause): void {
+function again({ state, effects }: KeyPackageRun, cause: RefillCause): void {
   if (cause.of === "program") state.waiting = [...state.waiting, cause];
   goOn(state, effects);
 }
 
-function countedIn(cause: Cause, { pool, lastResort, replace }: Upload): Cause {
+function countedIn(cause: RefillCause, { pool, lastResort, replace }: Upload): RefillCause {
   if (cause.of === "use" || cause.of === "program") return cause;
   const held = (replace ? 0 : cause.held) + pool;
   const room = cause.of === "reminder" ? Math.max(0, cause.room - pool) : cause.room;
@@ -238,7 +245,11 @@ function countedIn(cause: Cause, { pool, lastResort, replace }: Upload): Cause {
 }
 
 /** A refill that failed is not tried again: the next connection looks anew. */
-function done({ state, effects }: Run, { cause }: Job, failed: Failed): void {
+function done(
+  { state, effects }: KeyPackageRun,
+  { cause }: RefillJob,
+  failed: RefillFailure,
+): void {
   if (cause.of === "program") effects.push({ type: "answer", operation: cause.operation, failed });
   goOn(state, effects);
 }

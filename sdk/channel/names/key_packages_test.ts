@@ -4,11 +4,11 @@
 import { assertEquals } from "@std/assert";
 import { stepKeyPackages } from "./key_packages.ts";
 import {
-  type Cause,
   type KeyPackageEffect,
   type KeyPackageEvent,
   type KnownKeyPackage,
   newKeyPackages,
+  type RefillCause,
 } from "./key_package_state.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -29,7 +29,7 @@ class Agent {
     return this;
   }
 
-  ask(cause: Cause): this {
+  ask(cause: RefillCause): this {
     return this.step({ type: "asked", cause });
   }
 
@@ -59,13 +59,13 @@ class Agent {
   }
 }
 
-const connection = (held: number, hasLastResort = true, room = 100): Cause => ({
+const connection = (held: number, hasLastResort = true, room = 100): RefillCause => ({
   of: "connection",
   held,
   hasLastResort,
   room,
 });
-const reminder = (held: number, room = 100 - held): Cause => ({
+const reminder = (held: number, room = 100 - held): RefillCause => ({
   of: "reminder",
   held,
   hasLastResort: true,
@@ -98,7 +98,7 @@ Deno.test("a relay that has enough gets nothing, and the last resort that is her
 });
 
 Deno.test("all are replaced when the relay has more than it was given, or a last resort that is not good any more", () => {
-  const replaces = (cause: Cause, ...known: readonly Partial<KnownKeyPackage>[]): unknown => {
+  const replaces = (cause: RefillCause, ...known: readonly Partial<KnownKeyPackage>[]): unknown => {
     const { refill } = new Agent().ask(cause).looked(...known).state;
     return "upload" in refill && refill.upload?.replace;
   };
@@ -118,7 +118,7 @@ Deno.test("all are replaced when the relay has more than it was given, or a last
 });
 
 Deno.test("a reminder asks for what a pool lacks, and for no more than there is room for", () => {
-  const makes = (cause: Cause): unknown => {
+  const makes = (cause: RefillCause): unknown => {
     const [effect] = new Agent().ask(cause).looked(...pool(10), lastResort).effects;
     return effect?.type === "write" ? effect.pool : 0;
   };

@@ -21,22 +21,22 @@ import {
   call,
   everyName,
   findMembership,
-  type Named,
   named,
+  type NameInStep,
+  type NamesRun,
   numberOf,
   refuse,
-  type Run,
   settle,
 } from "./names_run.ts";
 import type {
-  Answer,
-  Closing,
+  ClosingCall,
+  NameAnswer,
   NameCall,
   NamesEvent,
   NamesFacts,
   NamesState,
   NamesStep,
-  Turn,
+  NameTurn,
 } from "./names_state.ts";
 import {
   cameBack,
@@ -49,7 +49,7 @@ import {
 import { beginAtOnce, serve } from "./call_turns.ts";
 
 export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFacts): NamesStep {
-  const run: Run = { state, facts, write: [], effects: [] };
+  const run: NamesRun = { state, facts, write: [], effects: [] };
   happen(run, event);
   for (const each of everyName(run)) {
     serve(run, each);
@@ -62,7 +62,7 @@ export function stepNames(state: NamesState, event: NamesEvent, facts: NamesFact
   return run;
 }
 
-function happen(run: Run, event: NamesEvent): void {
+function happen(run: NamesRun, event: NamesEvent): void {
   switch (event.type) {
     case "start":
       return eraseLeftovers(run);
@@ -90,7 +90,7 @@ function happen(run: Run, event: NamesEvent): void {
 }
 
 /** Every machine has said how it ended, too. */
-function isQuiet(run: Run): boolean {
+function isQuiet(run: NamesRun): boolean {
   const { closing, leftovers } = run.state;
   if (closing.length > 0 || leftovers.some(({ job }) => job !== undefined)) return false;
   return everyName(run).every(({ at: { slot, turn } }) =>
@@ -101,14 +101,14 @@ function isQuiet(run: Run): boolean {
 /** A name that holds nothing, and for which nothing is done, is not kept. */
 function forgetFree(
   { names }: NamesState,
-  { name, at: { slot, nonce, turn, waiting } }: Named,
+  { name, at: { slot, nonce, turn, waiting } }: NameInStep,
 ): void {
   if (slot.at === "free" && nonce === undefined && turn === undefined && waiting.length === 0) {
     delete names[name];
   }
 }
 
-function called(run: Run, each: Named, by: NameCall): void {
+function called(run: NamesRun, each: NameInStep, by: NameCall): void {
   const { stage } = run.state;
   if (stage === "finished" || (stage !== "working" && isEnded(by))) {
     return refuse(run, by.operation, "closing");
@@ -125,7 +125,7 @@ function isEnded({ type }: NameCall): boolean {
  * The relay is asked first, whatever the name holds: an erasure of a channel that was left closes
  * it for nobody.
  */
-function close(run: Run, { name, at: { slot } }: Named, operation: number): void {
+function close(run: NamesRun, { name, at: { slot } }: NameInStep, operation: number): void {
   if (run.state.stage !== "working") return refuse(run, operation, "closing");
   if (slot.at !== "free") return callClose(run, { operation, name }, slot.channelId);
   const number = call(run, { of: "ListChannels", name });
@@ -138,8 +138,8 @@ function close(run: Run, { name, at: { slot } }: Named, operation: number): void
 }
 
 function callClose(
-  run: Run,
-  { operation, name }: Pick<Closing, "operation" | "name">,
+  run: NamesRun,
+  { operation, name }: Pick<ClosingCall, "operation" | "name">,
   channelId: ChannelId,
 ): void {
   const number = call(run, { of: "CloseChannel", channelId });
@@ -147,16 +147,16 @@ function callClose(
 }
 
 /** Takes it off the list. */
-function closingOf({ state }: Run, number: number): Closing | undefined {
+function closingOf({ state }: NamesRun, number: number): ClosingCall | undefined {
   const found = state.closing.find((each) => each.call === number);
   if (found !== undefined) state.closing = state.closing.filter((each) => each !== found);
   return found;
 }
 
 function turnOf(
-  run: Run,
-  isOf: (turn: Turn) => boolean,
-): { readonly each: Named; readonly turn: Turn } | undefined {
+  run: NamesRun,
+  isOf: (turn: NameTurn) => boolean,
+): { readonly each: NameInStep; readonly turn: NameTurn } | undefined {
   for (const each of everyName(run)) {
     const { turn } = each.at;
     if (turn !== undefined && isOf(turn)) return { each, turn };
@@ -164,15 +164,15 @@ function turnOf(
   return undefined;
 }
 
-function isOfCall(number: number): (turn: Turn) => boolean {
+function isOfCall(number: number): (turn: NameTurn) => boolean {
   return (turn) => "call" in turn && turn.call === number;
 }
 
-function isOfJob(number: number): (turn: Turn) => boolean {
+function isOfJob(number: number): (turn: NameTurn) => boolean {
   return (turn) => "job" in turn && turn.job === number;
 }
 
-function answered(run: Run, number: number, answer: Answer): void {
+function answered(run: NamesRun, number: number, answer: NameAnswer): void {
   const found = turnOf(run, isOfCall(number));
   if (found !== undefined) return turnAnswered(run, found.each, found.turn, answer);
   const closing = closingOf(run, number);
@@ -183,11 +183,11 @@ function answered(run: Run, number: number, answer: Answer): void {
   callClose(run, closing, channelId);
 }
 
-function closed(run: Run, { name, operation }: Closing, channelId: ChannelId): void {
+function closed(run: NamesRun, { name, operation }: ClosingCall, channelId: ChannelId): void {
   called(run, named(run, name), { type: "close", operation, channelId });
 }
 
-function refused(run: Run, number: number, code: string): void {
+function refused(run: NamesRun, number: number, code: string): void {
   const found = turnOf(run, isOfCall(number));
   if (found !== undefined) return turnRefused(run, found.each, found.turn, code);
   const closing = closingOf(run, number);
@@ -201,13 +201,13 @@ function refused(run: Run, number: number, code: string): void {
 }
 
 /** It is over already, and its rest goes too. A channel that was only left is not closed. */
-function isOver({ state }: Run, name: ChannelName, channelId: ChannelId): boolean {
+function isOver({ state }: NamesRun, name: ChannelName, channelId: ChannelId): boolean {
   const slot = state.names[name]?.slot;
   if (slot === undefined || slot.at === "free" || slot.channelId !== channelId) return false;
   return slot.at !== "erasing" || slot.why === "closed";
 }
 
-function done(run: Run, { job, result }: Extract<NamesEvent, { type: "done" }>): void {
+function done(run: NamesRun, { job, result }: Extract<NamesEvent, { type: "done" }>): void {
   const found = turnOf(run, isOfJob(job));
   if (found !== undefined) return turnDone(run, found.each, found.turn, result);
   const erasure = findErasing(run, job);
@@ -216,7 +216,7 @@ function done(run: Run, { job, result }: Extract<NamesEvent, { type: "done" }>):
   if (erased(run, erasure.named, erasure.erasing)) replaced(run, erasure.named);
 }
 
-function failed(run: Run, job: number): void {
+function failed(run: NamesRun, job: number): void {
   const found = turnOf(run, isOfJob(job));
   if (found !== undefined) return turnFailed(run, found.each, found.turn, job);
   const erasure = findErasing(run, job);
@@ -228,7 +228,7 @@ function failed(run: Run, job: number): void {
  * `leaving` wait for the end of an erasure, whatever its reason: nothing is left of their
  * membership then.
  */
-function gone(run: Run, membership: number, leaving: readonly number[]): void {
+function gone(run: NamesRun, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
   const { slot } = found.at;
@@ -244,7 +244,7 @@ function gone(run: Run, membership: number, leaving: readonly number[]): void {
  * By the relay's word, or by a fault, or because it was ended: its keys stay. Those that leave it
  * say so again, as the next turns.
  */
-function over(run: Run, membership: number, leaving: readonly number[]): void {
+function over(run: NamesRun, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
   const { slot, turn } = found.at;
@@ -259,14 +259,14 @@ function over(run: Run, membership: number, leaving: readonly number[]): void {
 }
 
 /** Also one that is ending: what it was about to write is on disk before it rests. */
-function rejoined(run: Run, membership: number): void {
+function rejoined(run: NamesRun, membership: number): void {
   const found = findMembership(run, membership);
   if (found === undefined) return;
   const { slot } = found.at;
   if ("leaf" in slot) found.at.slot = { ...slot, leaf: numberOf(run) };
 }
 
-function finish(run: Run): void {
+function finish(run: NamesRun): void {
   if (run.state.stage === "working") run.state.stage = "finishing";
   for (const { at } of everyName(run)) {
     for (const { operation } of at.waiting.filter(isEnded)) refuse(run, operation, "closing");

@@ -1,19 +1,19 @@
 /** One step of the names under way, and the few things that all of its parts do. */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import type {
-  Job,
+  NameCallOutcome,
+  NameJob,
+  NameRefusal,
+  NameRequest,
   NamesEffect,
   NamesFacts,
   NamesState,
   NameState,
   NamesWrite,
-  Refusal,
-  Request,
-  Settled,
 } from "./names_state.ts";
 
 /** One step under way: the state, what is known beside it, and what has come of it so far. */
-export interface Run {
+export interface NamesRun {
   readonly state: NamesState;
   readonly facts: NamesFacts;
   readonly write: NamesWrite[];
@@ -21,12 +21,12 @@ export interface Run {
 }
 
 /** A name in a step. */
-export interface Named {
+export interface NameInStep {
   readonly name: ChannelName;
   readonly at: NameState;
 }
 
-export function named({ state }: Run, name: ChannelName): Named {
+export function named({ state }: NamesRun, name: ChannelName): NameInStep {
   const at = state.names[name] ??= {
     slot: { at: "free" },
     nonce: undefined,
@@ -36,7 +36,7 @@ export function named({ state }: Run, name: ChannelName): Named {
   return { name, at };
 }
 
-export function everyName({ state }: Run): Named[] {
+export function everyName({ state }: NamesRun): NameInStep[] {
   // cast: its keys are names
   return (Object.keys(state.names) as ChannelName[]).flatMap((name) => {
     const at = state.names[name];
@@ -45,14 +45,14 @@ export function everyName({ state }: Run): Named[] {
 }
 
 /** The name that has this membership. */
-export function findMembership(run: Run, membership: number): Named | undefined {
+export function findMembership(run: NamesRun, membership: number): NameInStep | undefined {
   return everyName(run).find(({ at: { slot } }) =>
     "membership" in slot && slot.membership === membership
   );
 }
 
 /** Whether another name is about to enter with this KeyPackage. */
-export function isKeyHeld(run: Run, name: ChannelName, key: string): boolean {
+export function isKeyHeld(run: NamesRun, name: ChannelName, key: string): boolean {
   return everyName(run).some(({ name: other, at: { turn } }) =>
     other !== name && turn !== undefined && "key" in turn && turn.key === key
   );
@@ -62,7 +62,7 @@ export function isKeyHeld(run: Run, name: ChannelName, key: string): boolean {
  * Whether another name has this channel, or is about to: its keys must not come under a second
  * name.
  */
-export function isElsewhere(run: Run, name: ChannelName, channelId: ChannelId): boolean {
+export function isElsewhere(run: NamesRun, name: ChannelName, channelId: ChannelId): boolean {
   return everyName(run).some(({ name: other, at: { slot, turn } }) =>
     other !== name &&
     [slot, turn].some((each) =>
@@ -71,36 +71,36 @@ export function isElsewhere(run: Run, name: ChannelName, channelId: ChannelId): 
   );
 }
 
-export function numberOf({ state }: Run): number {
+export function numberOf({ state }: NamesRun): number {
   return ++state.numbers;
 }
 
-export function call(run: Run, request: Request): number {
+export function call(run: NamesRun, request: NameRequest): number {
   const number = numberOf(run);
   run.effects.push({ type: "call", call: number, request });
   return number;
 }
 
-export function work(run: Run, job: Job): number {
+export function work(run: NamesRun, job: NameJob): number {
   const number = numberOf(run);
   run.effects.push({ type: "job", job: number, work: job });
   return number;
 }
 
-export function settle(run: Run, operation: number, result: Settled): void {
+export function settle(run: NamesRun, operation: number, result: NameCallOutcome): void {
   run.effects.push({ type: "settle", operation, result });
 }
 
 /**
  * Whether the disk has refused its write. Then it fails with that, and the name stays as it was.
  */
-export function isUnwritten(run: Run, { at }: Named, operation: number): boolean {
+export function isUnwritten(run: NamesRun, { at }: NameInStep, operation: number): boolean {
   if (!run.facts.isUnwritten(operation)) return false;
   if (at.turn?.by.operation === operation) at.turn = undefined;
   settle(run, operation, { type: "unwritten" });
   return true;
 }
 
-export function refuse(run: Run, operation: number, why: Refusal): void {
+export function refuse(run: NamesRun, operation: number, why: NameRefusal): void {
   settle(run, operation, { type: "refused", why });
 }

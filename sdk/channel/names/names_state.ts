@@ -6,18 +6,18 @@
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 
 /** The content of a name, in memory and on disk. */
-export type Slot =
+export type NameSlot =
   /** The name holds nothing. */
   | { readonly at: "free" }
   /** A store that was damaged has lost the keys. */
   | { readonly at: "keyless"; readonly channelId: ChannelId }
   /** Nothing works on it: it has not been opened since the start, or is over. */
-  | ({ readonly at: "resting" } & Membership)
+  | ({ readonly at: "resting" } & NamedMembership)
   /** The machine of its channel works. */
-  | ({ readonly at: "open" } & Membership)
-  | Erasing;
+  | ({ readonly at: "open" } & NamedMembership)
+  | ErasingSlot;
 
-export interface Membership {
+export interface NamedMembership {
   readonly channelId: ChannelId;
   /** By this it is left, and erased. */
   readonly membership: number;
@@ -26,7 +26,7 @@ export interface Membership {
 }
 
 /** A membership that is being erased from the disk, step by step. */
-export interface Erasing extends Membership {
+export interface ErasingSlot extends NamedMembership {
   readonly at: "erasing";
   /** It was left, or a commit removed us; it was closed; another membership takes its place. */
   readonly why: "gone" | "closed" | "replaced";
@@ -61,7 +61,7 @@ export type NameCall =
   | { readonly type: "close"; readonly operation: number; readonly channelId: ChannelId };
 
 /** The call whose turn it is, and what it waits for. */
-export type Turn =
+export type NameTurn =
   /** The relay is asked who has this leaf. */
   | { readonly at: "asking"; readonly by: NameCall; readonly call: number; readonly leaf: number }
   /** The relay is asked to create a channel. */
@@ -93,12 +93,12 @@ export type Turn =
     /** The leaf in whose place the new one may come. */
     readonly former: number | undefined;
     /** The first of those that led nowhere. */
-    readonly refusal: Refusal | undefined;
+    readonly refusal: NameRefusal | undefined;
   }
   /** The former membership is erased before the new one is written. */
-  | ({ readonly at: "replacing" } & Entered)
+  | ({ readonly at: "replacing" } & EnteredWelcome)
   /** The machine of the former membership closes before the new one is written. */
-  | ({ readonly at: "retiring"; readonly job: number } & Entered)
+  | ({ readonly at: "retiring"; readonly job: number } & EnteredWelcome)
   /** The records are read, after the machine of before is at rest. */
   | { readonly at: "loading"; readonly by: NameCall; readonly job: number }
   /** The records tell how the membership can be left. `also`: others that leave the same. */
@@ -121,7 +121,7 @@ export type Turn =
  * A Welcome that was opened. Its channel and its KeyPackage are held: no other name enters by them
  * meanwhile.
  */
-export interface Entered {
+export interface EnteredWelcome {
   readonly by: NameCall;
   /** The job that made the new membership. */
   readonly made: number;
@@ -129,22 +129,22 @@ export interface Entered {
   /** Undefined for the one of last resort. */
   readonly key: string | undefined;
   readonly former: number | undefined;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: NameRefusal | undefined;
 }
 
 export type LeaveCall = Extract<NameCall, { type: "leave" }>;
 
 export interface NameState {
-  slot: Slot;
+  slot: NameSlot;
   /** On disk, of a creation that was not answered. */
   nonce: string | undefined;
-  turn: Turn | undefined;
+  turn: NameTurn | undefined;
   /** In the order in which they have their turn. */
   waiting: NameCall[];
 }
 
 /** `closeChannel` until the relay has closed it: it has no turn, so that nobody waits for it. */
-export interface Closing {
+export interface ClosingCall {
   readonly operation: number;
   readonly name: ChannelName;
   readonly call: number;
@@ -153,7 +153,7 @@ export interface Closing {
 }
 
 /** An erasure that an earlier process began. It holds no name. */
-export interface Leftover {
+export interface LeftoverErasure {
   readonly channelId: ChannelId;
   readonly step: "keys" | "rest";
   /** Undefined before the start, and when it failed: the next start tries again. */
@@ -162,8 +162,8 @@ export interface Leftover {
 
 export interface NamesState {
   readonly names: Partial<Record<ChannelName, NameState>>;
-  leftovers: readonly Leftover[];
-  closing: readonly Closing[];
+  leftovers: readonly LeftoverErasure[];
+  closing: readonly ClosingCall[];
   /** Memberships that another one was written over. */
   overwritten: readonly number[];
   /** The last number that was given to a call, a job, a membership, a leaf. */
@@ -199,11 +199,11 @@ export type NamesEvent =
   /** The program asks to close the channel of a name for everybody. */
   | { readonly type: "close"; readonly name: ChannelName; readonly operation: number }
   /** The relay has answered. */
-  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  | { readonly type: "answered"; readonly call: number; readonly answer: NameAnswer }
   /** The relay has refused, or its answer was lost. */
   | { readonly type: "refused"; readonly call: number; readonly code: string }
   /** A job has ended. */
-  | { readonly type: "done"; readonly job: number; readonly result: JobResult }
+  | { readonly type: "done"; readonly job: number; readonly result: NameJobResult }
   /** A job has failed: the call fails, and the slot is as before. */
   | { readonly type: "failed"; readonly job: number }
   /**
@@ -218,7 +218,7 @@ export type NamesEvent =
   /** The client is being closed: nothing but leaving is begun any more. */
   | { readonly type: "finish" };
 
-export type Answer =
+export type NameAnswer =
   | { readonly of: "LeaveChannel" | "CloseChannel" }
   /** `isNew`: nobody has changed the channel since it was made. */
   | { readonly of: "ListMembers"; readonly isNew: boolean }
@@ -226,7 +226,7 @@ export type Answer =
   /** Among the channels that the account owns. */
   | { readonly of: "ListChannels"; readonly channelId: ChannelId | undefined };
 
-export type JobResult =
+export type NameJobResult =
   | { readonly of: "make" | "retire" | "erase" }
   /**
    * `kept_out`: it is the last owner of others, or names a successor, and can make nobody another
@@ -242,14 +242,14 @@ export type JobResult =
     readonly at: number;
   };
 
-export type Request =
+export type NameRequest =
   | { readonly of: "ListMembers"; readonly channelId: ChannelId }
   | { readonly of: "LeaveChannel"; readonly channelId: ChannelId }
   | { readonly of: "CloseChannel"; readonly channelId: ChannelId }
   | { readonly of: "CreateChannel"; readonly name: ChannelName; readonly nonce: string }
   | { readonly of: "ListChannels"; readonly name: ChannelName };
 
-export type Job =
+export type NameJob =
   /** A group of one. */
   | {
     readonly of: "make";
@@ -273,8 +273,8 @@ export type Job =
   };
 
 export type NamesEffect =
-  | { readonly type: "call"; readonly call: number; readonly request: Request }
-  | { readonly type: "job"; readonly job: number; readonly work: Job }
+  | { readonly type: "call"; readonly call: number; readonly request: NameRequest }
+  | { readonly type: "job"; readonly job: number; readonly work: NameJob }
   /**
    * A machine works for this membership from now on, for this call. `from`: the job that made it,
    * or read it.
@@ -289,23 +289,23 @@ export type NamesEffect =
   }
   /** The machine of this membership leaves. */
   | { readonly type: "depart"; readonly membership: number; readonly operation: number }
-  | { readonly type: "settle"; readonly operation: number; readonly result: Settled }
+  | { readonly type: "settle"; readonly operation: number; readonly result: NameCallOutcome }
   /** Of a client that is closed: nothing of the names is under way any more. */
   | { readonly type: "finished" };
 
-export type Settled =
+export type NameCallOutcome =
   | { readonly type: "done" }
   /** The handle of the program. */
   | { readonly type: "opened"; readonly membership: number }
   /** For a program that asks for an invite: it may. */
   | { readonly type: "may_ask"; readonly before: number | undefined; readonly isStuck: boolean }
-  | { readonly type: "refused"; readonly why: Refusal }
+  | { readonly type: "refused"; readonly why: NameRefusal }
   /** With the error of this call or job. */
   | { readonly type: "failed"; readonly number: number }
   /** With the error of its write. */
   | { readonly type: "unwritten" };
 
-export type Refusal =
+export type NameRefusal =
   | "in_already"
   /** In a channel that the pass or key is not for. */
   | "hidden"

@@ -4,16 +4,16 @@ import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { copyNames, type KeptChannel, restoreNames } from "./kept_names.ts";
 import { stepNames } from "./names.ts";
 import type {
-  Answer,
-  JobResult,
+  NameAnswer,
   NameCall,
+  NameCallOutcome,
+  NameJobResult,
   NamesEffect,
   NamesEvent,
+  NameSlot,
   NamesState,
   NamesStep,
-  Settled,
-  Slot,
-  Turn,
+  NameTurn,
 } from "./names_state.ts";
 
 // cast: names and ids of these tests
@@ -74,11 +74,11 @@ class Names {
     return this.step({ type: "close", name, operation: ++this.operations });
   }
 
-  get slot(): Slot {
+  get slot(): NameSlot {
     return this.state.names[name]?.slot ?? { at: "free" };
   }
 
-  get turn(): Turn | undefined {
+  get turn(): NameTurn | undefined {
     return this.state.names[name]?.turn;
   }
 
@@ -103,7 +103,7 @@ class Names {
     return job ?? this.state.closing[0]?.call ?? 0;
   }
 
-  answer(answer: Answer = { of: "ListMembers", isNew: true }): this {
+  answer(answer: NameAnswer = { of: "ListMembers", isNew: true }): this {
     return this.step({ type: "answered", call: this.number, answer });
   }
 
@@ -111,7 +111,7 @@ class Names {
     return this.step({ type: "refused", call: this.number, code });
   }
 
-  done(result: JobResult): this {
+  done(result: NameJobResult): this {
     return this.step({ type: "done", job: this.number, result });
   }
 
@@ -152,7 +152,7 @@ class Names {
     return this.done({ of: "recall", way });
   }
 
-  settled(operation = this.operations): Settled | undefined {
+  settled(operation = this.operations): NameCallOutcome | undefined {
     return this.last.effects.flatMap((each) =>
       each.type === "settle" && each.operation === operation ? [each.result] : []
     )[0];
@@ -176,7 +176,7 @@ class Names {
   }
 }
 
-const opened: JobResult = { of: "open_welcome", channelId: a, key: undefined, at: 0 };
+const opened: NameJobResult = { of: "open_welcome", channelId: a, key: undefined, at: 0 };
 
 function jobOf({ turn }: Names): number {
   return turn !== undefined && "job" in turn ? turn.job : 0;
@@ -304,7 +304,7 @@ Deno.test("names: a channel that an earlier call made may be closed since, or ha
   assertEquals([repeated().turn?.at, repeated().requests], ["confirming", ["ListMembers"]]);
   assertEquals(repeated().answer().turn?.at, "making");
   assertEquals(repeated().refuse("overloaded").refusal, "failed");
-  const others: Answer = { of: "ListMembers", isNew: false };
+  const others: NameAnswer = { of: "ListMembers", isNew: false };
   for (const again of [repeated().refuse("not_found"), repeated().answer(others)]) {
     assertEquals([again.writes, again.turn?.at, again.state.names[name]?.nonce], [
       ["nonce"],

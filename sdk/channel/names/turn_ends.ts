@@ -6,22 +6,34 @@ import {
   isElsewhere,
   isKeyHeld,
   isUnwritten,
-  type Named,
+  type NameInStep,
+  type NamesRun,
   numberOf,
   refuse,
-  type Run,
   settle,
   work,
 } from "./names_run.ts";
-import type { Answer, Entered, JobResult, Membership, Refusal, Turn } from "./names_state.ts";
+import type {
+  EnteredWelcome,
+  NameAnswer,
+  NamedMembership,
+  NameJobResult,
+  NameRefusal,
+  NameTurn,
+} from "./names_state.ts";
 import { create, goOn, openWelcome } from "./call_turns.ts";
 
-type At<K extends Turn["at"]> = Extract<Turn, { readonly at: K }>;
+type TurnAt<K extends NameTurn["at"]> = Extract<NameTurn, { readonly at: K }>;
 
 /** Of those whose fate is known: the next attempt is another one. */
 const final: ReadonlySet<string> = new Set(["name_taken", "rate_limited", "not_allowed"]);
 
-export function turnAnswered(run: Run, named: Named, turn: Turn, answer: Answer): void {
+export function turnAnswered(
+  run: NamesRun,
+  named: NameInStep,
+  turn: NameTurn,
+  answer: NameAnswer,
+): void {
   switch (turn.at) {
     case "asking":
       return asked(run, named, turn, true);
@@ -37,7 +49,7 @@ export function turnAnswered(run: Run, named: Named, turn: Turn, answer: Answer)
   }
 }
 
-export function turnRefused(run: Run, named: Named, turn: Turn, code: string): void {
+export function turnRefused(run: NamesRun, named: NameInStep, turn: NameTurn, code: string): void {
   const { name, at } = named;
   switch (turn.at) {
     case "asking":
@@ -69,13 +81,18 @@ export function turnRefused(run: Run, named: Named, turn: Turn, code: string): v
  * It was closed since; or others are in it, and a group of one would not be theirs. A fresh nonce
  * leads into no such channel.
  */
-function madeBefore(run: Run, named: Named, { by }: Turn): void {
+function madeBefore(run: NamesRun, named: NameInStep, { by }: NameTurn): void {
   if (isUnwritten(run, named, by.operation)) return;
   named.at.nonce = undefined;
   create(run, named, by, true);
 }
 
-export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult): void {
+export function turnDone(
+  run: NamesRun,
+  named: NameInStep,
+  turn: NameTurn,
+  result: NameJobResult,
+): void {
   switch (turn.at) {
     case "making":
       return write(run, named, {
@@ -96,7 +113,7 @@ export function turnDone(run: Run, named: Named, turn: Turn, result: JobResult):
   }
 }
 
-export function turnFailed(run: Run, named: Named, turn: Turn, job: number): void {
+export function turnFailed(run: NamesRun, named: NameInStep, turn: NameTurn, job: number): void {
   if (turn.at !== "opening_welcome" || turn.refusal === undefined) {
     return fail(run, named, turn, job);
   }
@@ -104,25 +121,25 @@ export function turnFailed(run: Run, named: Named, turn: Turn, job: number): voi
   refuse(run, turn.by.operation, turn.refusal);
 }
 
-function end({ at }: Named): void {
+function end({ at }: NameInStep): void {
   at.turn = undefined;
 }
 
-function fail(run: Run, named: Named, turn: Turn, number: number): void {
+function fail(run: NamesRun, named: NameInStep, turn: NameTurn, number: number): void {
   end(named);
   for (const operation of allOf(turn)) settle(run, operation, { type: "failed", number });
 }
 
-function allOf(turn: Turn): number[] {
+function allOf(turn: NameTurn): number[] {
   return [turn.by.operation, ...("also" in turn ? turn.also : [])];
 }
 
-function fromTheTop(named: Named, { by }: Turn): void {
+function fromTheTop(named: NameInStep, { by }: NameTurn): void {
   end(named);
   named.at.waiting.unshift(by);
 }
 
-function asked(run: Run, named: Named, turn: At<"asking">, isMember: boolean): void {
+function asked(run: NamesRun, named: NameInStep, turn: TurnAt<"asking">, isMember: boolean): void {
   const { name, at: { slot } } = named;
   const { by, leaf } = turn;
   const isSame = (slot.at === "open" || slot.at === "resting") && slot.leaf === leaf;
@@ -142,7 +159,7 @@ function asked(run: Run, named: Named, turn: At<"asking">, isMember: boolean): v
   settle(run, by.operation, { type: "may_ask", before: leaf, isStuck });
 }
 
-interface Asked {
+interface MembershipAnswer {
   readonly isMember: boolean;
   readonly isStuck: boolean;
   readonly isOpen: boolean;
@@ -153,20 +170,20 @@ interface Asked {
  * over what works.
  */
 function refusalOf(
-  { isMember, isStuck, isOpen }: Asked,
-  by: Turn["by"]["type"],
+  { isMember, isStuck, isOpen }: MembershipAnswer,
+  by: NameTurn["by"]["type"],
   isHidden: () => boolean,
-): Refusal | undefined {
+): NameRefusal | undefined {
   if (isMember) return isStuck && by !== "create" ? undefined : "in_already";
   if (isHidden()) return "hidden";
   return by === "create" || (by === "join" && isOpen && !isStuck) ? "forgotten" : undefined;
 }
 
 function created(
-  run: Run,
-  named: Named,
-  turn: At<"creating">,
-  { channelId, isRepeated }: Extract<Answer, { of: "CreateChannel" }>,
+  run: NamesRun,
+  named: NameInStep,
+  turn: TurnAt<"creating">,
+  { channelId, isRepeated }: Extract<NameAnswer, { of: "CreateChannel" }>,
 ): void {
   const { by } = turn;
   if (isElsewhere(run, named.name, channelId)) {
@@ -182,27 +199,36 @@ function created(
   };
 }
 
-function make(run: Run, { name, at }: Named, { by }: Turn, channelId: ChannelId): void {
+function make(
+  run: NamesRun,
+  { name, at }: NameInStep,
+  { by }: NameTurn,
+  channelId: ChannelId,
+): void {
   const job = work(run, { of: "make", operation: by.operation, name, channelId });
   at.turn = { at: "making", by, job, channelId };
 }
 
 /** Where it cannot be written, the nonce stays: the next attempt is the same one. */
-function noNonce(run: Run, { name, at }: Named, operation: number): void {
+function noNonce(run: NamesRun, { name, at }: NameInStep, operation: number): void {
   if (run.facts.isUnwritten(operation)) return;
   at.nonce = undefined;
   run.write.push({ type: "nonce", operation, name, nonce: undefined });
 }
 
-interface Making {
-  readonly by: Turn["by"];
+interface MadeChannel {
+  readonly by: NameTurn["by"];
   readonly channelId: ChannelId;
   readonly made: number;
   readonly isCreated: boolean;
 }
 
 /** All of the new membership is on disk, or nothing of it. */
-function write(run: Run, named: Named, { by, channelId, made, isCreated }: Making): void {
+function write(
+  run: NamesRun,
+  named: NameInStep,
+  { by, channelId, made, isCreated }: MadeChannel,
+): void {
   const { name, at } = named;
   const { slot } = at;
   const { operation } = by;
@@ -229,10 +255,10 @@ function write(run: Run, named: Named, { by, channelId, made, isCreated }: Makin
 
 /** Not with a client that is being closed: then it is there for the next start. */
 function begin(
-  run: Run,
-  { name, at }: Named,
+  run: NamesRun,
+  { name, at }: NameInStep,
   operation: number,
-  membership: Membership,
+  membership: NamedMembership,
   from: number,
 ): void {
   at.turn = undefined;
@@ -246,20 +272,20 @@ function begin(
 
 /** A Welcome opens: it may lead elsewhere, or into the place of what the name holds now. */
 function welcomed(
-  run: Run,
-  named: Named,
-  turn: At<"opening_welcome">,
-  { channelId, key, at }: Extract<JobResult, { of: "open_welcome" }>,
+  run: NamesRun,
+  named: NameInStep,
+  turn: TurnAt<"opening_welcome">,
+  { channelId, key, at }: Extract<NameJobResult, { of: "open_welcome" }>,
 ): void {
   const { by, former, refusal, job: made } = turn;
-  const next = (why: Refusal): void =>
+  const next = (why: NameRefusal): void =>
     openWelcome(run, named, by, { former, from: at + 1, refusal: refusal ?? why });
   if (isElsewhere(run, named.name, channelId)) return next("other_name");
   if (key !== undefined && isKeyHeld(run, named.name, key)) return next("key_in_use");
   const { slot } = named.at;
   // Its machine may have come back by the same Welcome meanwhile, and be gone again.
   if (former !== ("leaf" in slot ? slot.leaf : undefined)) return fromTheTop(named, turn);
-  const entered: Entered = { by, made, channelId, key, former, refusal };
+  const entered: EnteredWelcome = { by, made, channelId, key, former, refusal };
   if (slot.at !== "open" && slot.at !== "resting") return enterHere(run, named, entered);
   const [isSame, isInvited] = [slot.channelId === channelId, by.type === "invited"];
   const isInStep = slot.at === "open" && !run.facts.isStuck(slot.membership);
@@ -275,14 +301,14 @@ function welcomed(
 }
 
 /** Nothing is left to ask; an erasure in this place is waited for. */
-function enterHere(run: Run, named: Named, entered: Entered): void {
+function enterHere(run: NamesRun, named: NameInStep, entered: EnteredWelcome): void {
   const { by, made, channelId } = entered;
   named.at.turn = { ...entered, at: "replacing" };
   if (named.at.slot.at !== "erasing") write(run, named, { by, made, channelId, isCreated: false });
 }
 
 /** The erasure in this place is over. */
-export function replaced(run: Run, named: Named): void {
+export function replaced(run: NamesRun, named: NameInStep): void {
   const { turn } = named.at;
   if (turn?.at === "replacing") enterHere(run, named, turn);
 }
@@ -291,7 +317,7 @@ export function replaced(run: Run, named: Named): void {
  * The Welcome's commit has put the new membership in the place of this one: there is nothing to
  * leave or to erase.
  */
-function retire(run: Run, { at }: Named, entered: Entered): void {
+function retire(run: NamesRun, { at }: NameInStep, entered: EnteredWelcome): void {
   const { slot } = at;
   if (slot.at !== "open") return;
   at.slot = { ...slot, at: "resting" };
@@ -303,7 +329,7 @@ function retire(run: Run, { at }: Named, entered: Entered): void {
 }
 
 /** Its machine may have come back by itself while it ended. */
-function retired(run: Run, named: Named, turn: At<"retiring">): void {
+function retired(run: NamesRun, named: NameInStep, turn: TurnAt<"retiring">): void {
   const { slot } = named.at;
   if (slot.at === "resting" && slot.leaf !== turn.former) return fromTheTop(named, turn);
   const { by, made, channelId, key, former, refusal } = turn;
@@ -311,7 +337,7 @@ function retired(run: Run, named: Named, turn: At<"retiring">): void {
 }
 
 /** The machine that is being replaced has come back by itself, before anything was erased. */
-export function cameBack(named: Named): boolean {
+export function cameBack(named: NameInStep): boolean {
   const { slot, turn } = named.at;
   if (slot.at !== "erasing" || slot.why !== "replaced" || slot.step !== "end") return false;
   if (turn?.at !== "replacing" || slot.leaf === turn.former) return false;
@@ -324,7 +350,7 @@ export function cameBack(named: Named): boolean {
   return true;
 }
 
-function loaded(run: Run, named: Named, turn: At<"loading">, hasKeys: boolean): void {
+function loaded(run: NamesRun, named: NameInStep, turn: TurnAt<"loading">, hasKeys: boolean): void {
   const { slot } = named.at;
   if (slot.at !== "resting") return fromTheTop(named, turn);
   const { channelId, membership, leaf } = slot;
@@ -337,10 +363,10 @@ function loaded(run: Run, named: Named, turn: At<"loading">, hasKeys: boolean): 
 }
 
 function recalled(
-  run: Run,
-  named: Named,
-  turn: At<"recalling">,
-  way: Extract<JobResult, { of: "recall" }>["way"],
+  run: NamesRun,
+  named: NameInStep,
+  turn: TurnAt<"recalling">,
+  way: Extract<NameJobResult, { of: "recall" }>["way"],
 ): void {
   if (way !== "kept_out") return sayLeave(run, named, turn, way === "close");
   end(named);
@@ -349,9 +375,9 @@ function recalled(
 
 /** One that is alone closes the channel, if it may: no member would be left to remove it. */
 function sayLeave(
-  run: Run,
-  named: Named,
-  { by, also }: At<"recalling" | "leaving">,
+  run: NamesRun,
+  named: NameInStep,
+  { by, also }: TurnAt<"recalling" | "leaving">,
   isClosing: boolean,
 ): void {
   const { slot } = named.at;
@@ -363,7 +389,7 @@ function sayLeave(
   named.at.turn = { at: "leaving", by, call: number, isClosing, also };
 }
 
-function left(run: Run, named: Named, turn: At<"leaving">): void {
+function left(run: NamesRun, named: NameInStep, turn: TurnAt<"leaving">): void {
   const { slot } = named.at;
   if (slot.at !== "resting") return;
   end(named);

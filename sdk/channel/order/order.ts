@@ -17,15 +17,15 @@ import {
   type EntryAhead,
   firstHash,
   type HeardWord,
+  type LogPoint,
   maxAhead,
   newOrder,
   nextHash,
   type OrderEvent,
   type OrderFinding,
   type OrderState,
-  type OutMessage,
   type OwnEntry,
-  type Point,
+  type UnplacedMessage,
 } from "./order_state.ts";
 
 /**
@@ -35,13 +35,13 @@ import {
 const maxPoints = 1024;
 const none: readonly OrderFinding[] = Object.freeze([]);
 
-interface Run {
+interface OrderRun {
   readonly state: OrderState;
   findings: readonly OrderFinding[];
 }
 
 export function stepOrder(state: OrderState, event: OrderEvent): readonly OrderFinding[] {
-  const run: Run = { state, findings: none };
+  const run: OrderRun = { state, findings: none };
   switch (event.type) {
     case "passed":
       passed(run, event);
@@ -86,7 +86,7 @@ export function wordOf(state: OrderState, epoch: number): LogWord {
   return { seen, before };
 }
 
-function latest({ points }: OrderState): Point {
+function latest({ points }: OrderState): LogPoint {
   const point = points.at(-1);
   if (point === undefined) throw new Error("nothing is known of the order");
   return point;
@@ -95,7 +95,7 @@ function latest({ points }: OrderState): Point {
 // Knowing
 
 function passed(
-  run: Run,
+  run: OrderRun,
   { sequence, epoch, digest, isGap }: Extract<OrderEvent, { type: "passed" }>,
 ): void {
   const { state } = run;
@@ -130,7 +130,7 @@ function beginGeneration(state: OrderState, generation: number): void {
 }
 
 function departs(
-  { state }: Run,
+  { state }: OrderRun,
   { counter, epoch, digest }: Extract<OrderEvent, { type: "departs" }>,
 ): void {
   if (epoch <= state.unsureThrough || find(state, { counter, epoch }) !== undefined) return;
@@ -140,13 +140,13 @@ function departs(
 
 function find(
   { out }: OrderState,
-  { counter, epoch }: Pick<OutMessage, "counter" | "epoch">,
-): OutMessage | undefined {
+  { counter, epoch }: Pick<UnplacedMessage, "counter" | "epoch">,
+): UnplacedMessage | undefined {
   return out.find((each) => each.counter === counter && each.epoch === epoch);
 }
 
 function stands(
-  run: Run,
+  run: OrderRun,
   { counter, epoch, sequence }: Extract<OrderEvent, { type: "stands" }>,
 ): void {
   const { state } = run;
@@ -164,7 +164,7 @@ function stands(
 }
 
 function dropped(
-  run: Run,
+  run: OrderRun,
   { counter, epoch, mayStand }: Extract<OrderEvent, { type: "dropped" }>,
 ): void {
   const { state } = run;
@@ -176,19 +176,19 @@ function dropped(
 }
 
 /** Something may stand in the log in this epoch, and nobody here will know where. */
-function doubt({ state }: Run, epoch: number): void {
+function doubt({ state }: OrderRun, epoch: number): void {
   state.unsureThrough = Math.max(state.unsureThrough, epoch);
   state.out = state.out.filter((each) => each.epoch > epoch);
   state.ahead = state.ahead.filter((each) => each.epoch > epoch || each.digest === undefined);
 }
 
-function lost(run: Run, epoch: number): void {
+function lost(run: OrderRun, epoch: number): void {
   enter(run, { sequence: 0, epoch });
   run.state.unsureThrough = epoch;
 }
 
 function enter(
-  { state }: Run,
+  { state }: OrderRun,
   { sequence, epoch }: { readonly sequence: number; readonly epoch: number },
 ): void {
   const { points, ...rest } = newOrder(state.channelId, sequence, epoch);
@@ -196,7 +196,7 @@ function enter(
   Object.assign(state, rest);
 }
 
-function addAhead(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): void {
+function addAhead(run: OrderRun, { sequence, epoch, digest, isOwn }: EntryAhead): void {
   const { state } = run;
   if (sequence <= state.through) return;
   const at = state.ahead.findLastIndex((each) => each.sequence <= sequence);
@@ -215,7 +215,7 @@ function addAhead(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): voi
  * Entries become known up to the first that one of ours, or one that was not read yet, may stand
  * before.
  */
-function settle(run: Run): void {
+function settle(run: OrderRun): void {
   const { state } = run;
   let reach = Math.max(state.read, state.through);
   for (const { sequence, isOwn } of state.ahead) {
@@ -231,7 +231,7 @@ function settle(run: Run): void {
   compareKnown(run);
 }
 
-function apply(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): void {
+function apply(run: OrderRun, { sequence, epoch, digest, isOwn }: EntryAhead): void {
   const { state } = run;
   const own = isOwn ? { sequence, epoch, digest } : undefined;
   if (epoch > latest(state).epoch) {
@@ -244,8 +244,8 @@ function apply(run: Run, { sequence, epoch, digest, isOwn }: EntryAhead): void {
 
 /** Words about the epoch that is over are compared: of that, everything is known. */
 function begin(
-  run: Run,
-  { sequence, epoch }: Pick<Point, "sequence" | "epoch">,
+  run: OrderRun,
+  { sequence, epoch }: Pick<LogPoint, "sequence" | "epoch">,
   own: OwnEntry | undefined,
 ): void {
   const { state } = run;
@@ -259,7 +259,7 @@ function begin(
   push(state, { sequence, epoch, count: 0, hash, before: isNext ? before : undefined, own });
 }
 
-function push(state: OrderState, point: Point): void {
+function push(state: OrderState, point: LogPoint): void {
   const { points } = state;
   points.push(point);
   if (points.length <= 2 * maxPoints) return;
@@ -270,7 +270,7 @@ function push(state: OrderState, point: Point): void {
 // Comparing
 
 function opened(
-  run: Run,
+  run: OrderRun,
   { sender, sequence, epoch, word }: Extract<OrderEvent, { type: "opened" }>,
 ): void {
   const { state } = run;
@@ -284,7 +284,7 @@ function opened(
   compareKnown(run);
 }
 
-function compareKnown(run: Run): void {
+function compareKnown(run: OrderRun): void {
   const { state } = run;
   if (state.words.length === 0) return;
   const { epoch, sequence } = latest(state);
@@ -297,7 +297,7 @@ function compareKnown(run: Run): void {
   );
 }
 
-function compare(run: Run, isDue: (heard: HeardWord) => boolean): void {
+function compare(run: OrderRun, isDue: (heard: HeardWord) => boolean): void {
   const { state } = run;
   const due = state.words.filter(isDue);
   if (due.length === 0) return;
@@ -308,7 +308,7 @@ function compare(run: Run, isDue: (heard: HeardWord) => boolean): void {
   }
 }
 
-function compareSeen(run: Run, { sender, epoch, word: { seen } }: HeardWord): void {
+function compareSeen(run: OrderRun, { sender, epoch, word: { seen } }: HeardWord): void {
   const { state } = run;
   if (seen === undefined || epoch <= state.unsureThrough || state.differs.here.includes(sender)) {
     return;
@@ -333,7 +333,7 @@ function firstOpen({ agreed, points }: OrderState, to: number): number {
   return agreed < to ? agreed + 1 : Math.min((points[0]?.sequence ?? 0) + 1, to);
 }
 
-function differsHere(run: Run, finding: OrderFinding): void {
+function differsHere(run: OrderRun, finding: OrderFinding): void {
   const { state } = run;
   const { here, before } = state.differs;
   if (here.includes(finding.sender)) return;
@@ -341,7 +341,7 @@ function differsHere(run: Run, finding: OrderFinding): void {
   run.findings = [...run.findings, finding];
 }
 
-function compareBefore(run: Run, { sender, epoch, word }: HeardWord): void {
+function compareBefore(run: OrderRun, { sender, epoch, word }: HeardWord): void {
   const { state } = run;
   const known = state.points.find((point) => point.epoch === epoch);
   if (

@@ -13,7 +13,7 @@ import {
 import { sha256 } from "../../../wasm/mod.ts";
 
 /** Everything up to an entry of the log. */
-export interface Point {
+export interface LogPoint {
   readonly sequence: number;
   readonly epoch: number;
   /** Messages of this epoch up to here. */
@@ -46,7 +46,7 @@ export interface EntryAhead extends OwnEntry {
  * A message of ours, from the moment in which the relay may have it until it is known where it
  * stands, or that it does not.
  */
-export interface OutMessage {
+export interface UnplacedMessage {
   readonly counter: number;
   readonly epoch: number;
   readonly digest: Uint8Array;
@@ -64,7 +64,7 @@ export interface HeardWord {
 export interface OrderState {
   readonly channelId: ChannelId;
   /** The last of them is the latest; ascending, the oldest are forgotten. */
-  readonly points: Point[];
+  readonly points: LogPoint[];
   /** Between here and the first of them stands nothing but entries of ours. */
   from: number;
   /** Every entry up to here is known. */
@@ -73,7 +73,7 @@ export interface OrderState {
   read: number;
   /** Ascending. */
   ahead: readonly EntryAhead[];
-  out: readonly OutMessage[];
+  out: readonly UnplacedMessage[];
   /** Of all epochs up to this one nothing is said or compared. */
   unsureThrough: number;
   /** The latest of each sender. */
@@ -281,7 +281,7 @@ export function orderRecord(
   }
   while (points[at + 1]?.own !== undefined) at++;
   // cast: there is one
-  const { sequence, epoch, count, hash, before } = points[at] as Point;
+  const { sequence, epoch, count, hash, before } = points[at] as LogPoint;
   const isKnown = !isOpen && out.length === 0;
   const known = isKnown ? points.slice(at + 1).flatMap(({ own }) => own ?? []) : [];
   const own = isKnown ? [...known, ...ahead.filter(({ isOwn }) => isOwn).map(ownOf)] : [];

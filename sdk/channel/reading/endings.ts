@@ -6,7 +6,7 @@
  */
 import { type AgentId, limits } from "../../../proto/mod.ts";
 
-export interface Ending {
+export interface MembershipEnding {
   readonly agentId: AgentId;
   /** The first epoch without it. */
   readonly epoch: number;
@@ -17,34 +17,37 @@ export interface Ending {
 }
 
 /** In the order in which they happened. Frozen, or never changed in place: states share them. */
-export type Endings = readonly Ending[];
+export type MembershipEndings = readonly MembershipEnding[];
 
 /** The latest of them: a change of the policy may silence all members but one. */
 const maxEndings = 2 * limits.membersPerChannel;
 
-export const noEndings: Endings = Object.freeze([]);
+export const noEndings: MembershipEndings = Object.freeze([]);
 
-export function withEndings(endings: Endings, more: Endings): Endings {
+export function withEndings(
+  endings: MembershipEndings,
+  more: MembershipEndings,
+): MembershipEndings {
   return more.length === 0 ? endings : [...endings, ...more].slice(-maxEndings);
 }
 
 /** All entries before this one were delivered. The same list when that settles nothing. */
 export function settleEndings(
-  endings: Endings,
+  endings: MembershipEndings,
   sequence: number,
-  lastOf: (ending: Ending) => number,
-): Endings {
+  lastOf: (ending: MembershipEnding) => number,
+): MembershipEndings {
   if (endings.length === 0 || !endings.some((ending) => isOpen(ending, sequence))) return endings;
   return endings.map((each) => isOpen(each, sequence) ? { ...each, last: lastOf(each) } : each);
 }
 
-function isOpen(ending: Ending, sequence: number): boolean {
+function isOpen(ending: MembershipEnding, sequence: number): boolean {
   return ending.last === undefined && ending.sequence < sequence;
 }
 
 /** Whether a message was sent after the end of the membership that its epoch belongs to. */
 export function isAfterEnd(
-  endings: Endings,
+  endings: MembershipEndings,
   sender: AgentId,
   { counter, epoch }: { readonly counter: number; readonly epoch: number },
 ): boolean {

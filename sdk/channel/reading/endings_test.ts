@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
 import { parseAgentId } from "../../../proto/mod.ts";
 import {
-  type Ending,
-  type Endings,
   isAfterEnd,
+  type MembershipEnding,
+  type MembershipEndings,
   noEndings,
   settleEndings,
   withEndings,
 } from "./endings.ts";
 
 const [alice, bob] = [parseAgentId("a".repeat(22)), parseAgentId("b".repeat(22))];
-const ending = (epoch: number, last: number | undefined): Ending => ({
+const ending = (epoch: number, last: number | undefined): MembershipEnding => ({
   agentId: alice,
   epoch,
   sequence: 10 * epoch,
@@ -38,7 +38,7 @@ Deno.test("an ending by a commit of our own is settled when the first entry behi
 });
 
 Deno.test("members that come and go without end take no endless memory", () => {
-  let endings: Endings = noEndings;
+  let endings: MembershipEndings = noEndings;
   for (let epoch = 1; epoch <= 3000; epoch++) endings = withEndings(endings, [ending(epoch, 0)]);
   assertEquals([endings.length, endings[0]?.epoch], [2000, 1001]);
 });

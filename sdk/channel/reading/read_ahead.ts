@@ -9,16 +9,16 @@ import {
   lied,
   numberOf,
   outOfStep,
+  type ReadingRun,
   report,
   reportLie,
-  type Run,
   wasFetchedFor,
 } from "./reading_run.ts";
-import type { DatedEntry, Held, Question } from "./reading_state.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { DatedEntry, HeldEntry, LogQuestion } from "./reading_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 
 /** A commit of ours may have been taken though nobody has told us yet. */
-export function explain(run: Run, held: Held): void {
+export function explain(run: ReadingRun, held: HeldEntry): void {
   const job = numberOf(run);
   run.state.reading = { at: "explaining", job, held };
   run.effects.push({ type: "explain", job });
@@ -28,7 +28,7 @@ export function explain(run: Run, held: Held): void {
  * An entry of an epoch that has not begun there: a commit is missing before it, or the relay made
  * it up. True for a commit that is to be judged once more.
  */
-export function ahead(run: Run, entry: DatedEntry): boolean {
+export function ahead(run: ReadingRun, entry: DatedEntry): boolean {
   const { state, facts: { epoch } } = run;
   const { body } = entry;
   if (!wasFetchedFor(run, body)) {
@@ -53,9 +53,9 @@ export function ahead(run: Run, entry: DatedEntry): boolean {
 }
 
 export function answeredAhead(
-  run: Run,
-  { entry, epoch }: Extract<Question, { about: "ahead" }>,
-  found: Found,
+  run: ReadingRun,
+  { entry, epoch }: Extract<LogQuestion, { about: "ahead" }>,
+  found: FindCommitReply,
 ): void {
   const { body } = entry;
   if (found.commit === undefined && found.epoch <= epoch) {

@@ -3,7 +3,7 @@
  * stop is concluded only from one that came twice.
  */
 import { equalBytes } from "../../../proto/mod.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import { withEndings } from "./endings.ts";
 import { acceptOwn, judgeEpoch, ownCommitOf } from "./log_place.ts";
 import { ahead, explain } from "./read_ahead.ts";
@@ -18,30 +18,30 @@ import {
   numberOf,
   outOfStep,
   over,
+  type ReadingRun,
   report,
   rises,
-  type Run,
   wasFetchedFor,
 } from "./reading_run.ts";
 import {
   type CommitBody,
   type CommitEntry,
-  type FollowedAs,
-  type Move,
-  type NotFollowed,
+  type EpochMove,
+  type FollowFailure,
+  type FollowOutcome,
+  type LogQuestion,
   notReading,
-  type Question,
 } from "./reading_state.ts";
 
 const forged = "It claims to be a commit of this agent";
 
-export function readCommit(run: Run, entry: CommitEntry): void {
+export function readCommit(run: ReadingRun, entry: CommitEntry): void {
   if (!rises(run, entry.body.sequence)) return backwards(run);
   judgeCommit(run, entry);
 }
 
 /** `isExplained`: no commit of ours is why it does not fit. */
-export function judgeCommit(run: Run, entry: CommitEntry, isExplained = false): void {
+export function judgeCommit(run: ReadingRun, entry: CommitEntry, isExplained = false): void {
   const { state, facts } = run;
   const { body } = entry;
   const own = ownCommitOf(state.place, body.epoch);
@@ -58,7 +58,7 @@ export function judgeCommit(run: Run, entry: CommitEntry, isExplained = false): 
   run.effects.push({ type: "follow", job });
 }
 
-export function followed(run: Run, entry: CommitEntry, as: FollowedAs): void {
+export function followed(run: ReadingRun, entry: CommitEntry, as: FollowOutcome): void {
   const { body } = entry;
   if (as.kind === "commit") return done(run, body, as.epoch);
   if (as.kind === "removed") {
@@ -82,12 +82,12 @@ export function followed(run: Run, entry: CommitEntry, as: FollowedAs): void {
  * A commit of ours has ended its epoch while it was looked at: then it could not be followed, and
  * nothing that was found out about it says anything about its sender.
  */
-function isLeft({ facts }: Run, { epoch }: CommitBody): boolean {
+function isLeft({ facts }: ReadingRun, { epoch }: CommitBody): boolean {
   return epoch < facts.epoch;
 }
 
 /** No commit of ours is why. */
-export function notFollowed(run: Run, entry: CommitEntry, as: NotFollowed): void {
+export function notFollowed(run: ReadingRun, entry: CommitEntry, as: FollowFailure): void {
   const { body } = entry;
   if (isLeft(run, body)) return judgeCommit(run, entry);
   if (as.kind === "own" && body.sender === run.facts.agentId) {
@@ -106,15 +106,15 @@ export function notFollowed(run: Run, entry: CommitEntry, as: NotFollowed): void
 }
 
 /** A commit of an epoch that a commit of ours has ended, as the relay told us. */
-function contradicts(run: Run, body: CommitBody, ours: Uint8Array): void {
+function contradicts(run: ReadingRun, body: CommitBody, ours: Uint8Array): void {
   if (equalBytes(run.facts.hashOf(body.commit), ours)) return done(run, body, body.epoch + 1);
   ask(run, { about: "contradicted", body, ours }, body.epoch);
 }
 
 export function answeredContradicted(
-  run: Run,
-  { body, ours }: Extract<Question, { about: "contradicted" }>,
-  { commit }: Found,
+  run: ReadingRun,
+  { body, ours }: Extract<LogQuestion, { about: "contradicted" }>,
+  { commit }: FindCommitReply,
 ): void {
   if (commit === undefined || equalBytes(commit.commitHash, ours)) {
     return lied(run, body, "a commit of an epoch that a commit of ours has ended");
@@ -126,7 +126,7 @@ export function answeredContradicted(
 }
 
 /** Senders sign their commits: one whose signature the relay took away is as good as withheld. */
-function unsigned(run: Run, body: CommitBody): void {
+function unsigned(run: ReadingRun, body: CommitBody): void {
   if (!wasFetchedFor(run, body)) return fetchFor(run, body);
   const reason =
     `the relay delivers the commit that ended epoch ${body.epoch} without its sender's signature`;
@@ -139,7 +139,7 @@ function unsigned(run: Run, body: CommitBody): void {
  * later. Or the sender is not in our group, because the relay gave us another commit than the
  * log's. Ask for the log again.
  */
-function misattributed(run: Run, body: CommitBody): void {
+function misattributed(run: ReadingRun, body: CommitBody): void {
   const { began: before, epoch } = run.facts;
   const text =
     `The relay delivered a commit of ${body.sender} that differs from the one its sender made`;
@@ -149,9 +149,9 @@ function misattributed(run: Run, body: CommitBody): void {
 }
 
 export function answeredMisattributed(
-  run: Run,
-  { body, epoch, before }: Extract<Question, { about: "misattributed" }>,
-  { commit }: Found,
+  run: ReadingRun,
+  { body, epoch, before }: Extract<LogQuestion, { about: "misattributed" }>,
+  { commit }: FindCommitReply,
 ): void {
   if (commit === undefined || equalBytes(commit.commitHash, before)) return fetchFor(run, body);
   const reason = `the relay delivered another commit of epoch ${epoch} to us than its log holds`;
@@ -160,7 +160,10 @@ export function answeredMisattributed(
 }
 
 /** The group has moved: the landmarks of it are written in the same write. */
-export function moved(run: Run, { isOwn, sequence, epoch, hash, silent, founded }: Move): void {
+export function moved(
+  run: ReadingRun,
+  { isOwn, sequence, epoch, hash, silent, founded }: EpochMove,
+): void {
   const { state, facts } = run;
   if (hash !== undefined) state.last = { epoch, hash };
   if (isOwn && hash !== undefined) acceptOwn(state.place, { sequence, epoch, hash }, facts.durable);

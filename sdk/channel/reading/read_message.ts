@@ -12,15 +12,21 @@ import {
   mayFetchFor,
   numberOf,
   over,
+  type ReadingRun,
   report,
   rises,
-  type Run,
 } from "./reading_run.ts";
-import type { Header, MessageBody, MessageEntry, Opened, ReadingEffect } from "./reading_state.ts";
+import type {
+  MessageBody,
+  MessageEntry,
+  MessageHeader,
+  OpeningOutcome,
+  ReadingEffect,
+} from "./reading_state.ts";
 
 const take: ReadingEffect = Object.freeze({ type: "take" });
 
-export function readMessage(run: Run, entry: MessageEntry): void {
+export function readMessage(run: ReadingRun, entry: MessageEntry): void {
   if (!rises(run, entry.body.sequence)) return backwards(run);
   const { state, facts } = run;
   if (judgeEpoch(state.place, entry.body, facts.epoch) === "ahead") {
@@ -30,7 +36,7 @@ export function readMessage(run: Run, entry: MessageEntry): void {
 }
 
 /** No commit of ours is under way that may be why it does not fit, or it fits. */
-export function openMessage(run: Run, entry: MessageEntry): void {
+export function openMessage(run: ReadingRun, entry: MessageEntry): void {
   const { state, facts, effects } = run;
   const { body } = entry;
   const verdict = judgeEpoch(state.place, body, facts.epoch);
@@ -52,7 +58,11 @@ export function openMessage(run: Run, entry: MessageEntry): void {
   effects.push({ type: "open", job });
 }
 
-export function opened(run: Run, body: MessageBody, { kind, reason = "" }: Opened): void {
+export function opened(
+  run: ReadingRun,
+  body: MessageBody,
+  { kind, reason = "" }: OpeningOutcome,
+): void {
   const { facts, effects } = run;
   switch (kind) {
     case "message":
@@ -80,20 +90,20 @@ export function opened(run: Run, body: MessageBody, { kind, reason = "" }: Opene
 }
 
 /** Nothing that was looked at will come again, or all of it is looked at anew. */
-export function forgetAhead({ state, effects }: Run): void {
+export function forgetAhead({ state, effects }: ReadingRun): void {
   if (state.lookedThrough === 0) return;
   state.lookedThrough = 0;
   effects.push({ type: "forget_ahead" });
 }
 
-function unreadable(run: Run, body: MessageBody, reason: string): void {
+function unreadable(run: ReadingRun, body: MessageBody, reason: string): void {
   if (mayFetchFor(run, body)) return;
   run.effects.push({ type: "unreadable", sender: body.sender, reason });
   done(run, body, body.epoch);
 }
 
 /** Each is looked at once, however often it is passed over. */
-function lookAhead(run: Run, body: MessageBody): void {
+function lookAhead(run: ReadingRun, body: MessageBody): void {
   const { state, effects } = run;
   if (body.sequence <= state.lookedThrough) return done(run, body, body.epoch);
   state.lookedThrough = body.sequence;
@@ -103,12 +113,20 @@ function lookAhead(run: Run, body: MessageBody): void {
 }
 
 /** Read from the clear header, before any key is used: the entry will come again in order. */
-function announcesGap({ facts }: Run, { sender, epoch }: MessageBody, header: Header): boolean {
+function announcesGap(
+  { facts }: ReadingRun,
+  { sender, epoch }: MessageBody,
+  header: MessageHeader,
+): boolean {
   const aad = facts.aadOf(header);
   return aad !== undefined && facts.judge(sender, { ...aad, epoch }) === "gap";
 }
 
-function isPassedOver(run: Run, { sequence, sender, epoch }: MessageBody, header: Header): boolean {
+function isPassedOver(
+  run: ReadingRun,
+  { sequence, sender, epoch }: MessageBody,
+  header: MessageHeader,
+): boolean {
   const { state, facts } = run;
   if (state.passedOver === undefined) {
     if (!facts.isFull) return false;
@@ -126,12 +144,12 @@ function isPassedOver(run: Run, { sequence, sender, epoch }: MessageBody, header
  * Its counter may be asked for when it ends. The name is the relay's word: one that it makes up
  * would be remembered for nothing.
  */
-function mayEnd({ state, facts }: Run, sender: AgentId): boolean {
+function mayEnd({ state, facts }: ReadingRun, sender: AgentId): boolean {
   return facts.hasLeaf(sender) ||
     state.endings.some(({ agentId, last }) => agentId === sender && last === undefined);
 }
 
-function reportUnread(run: Run): void {
+function reportUnread(run: ReadingRun): void {
   const text =
     `${run.facts.unread} messages wait and nobody reads them: later ones stay at the relay, which keeps them ` +
     "for a limited time; read messages(), or open the channel with { receive: false } to have none";
@@ -142,7 +160,11 @@ function reportUnread(run: Run): void {
  * Of a member that was behind and sent it into a log that was set back: it was never read, and its
  * keys are gone.
  */
-function reportTooLate(run: Run, { sequence, sender, epoch }: MessageBody, header: Header): void {
+function reportTooLate(
+  run: ReadingRun,
+  { sequence, sender, epoch }: MessageBody,
+  header: MessageHeader,
+): void {
   const { state, facts } = run;
   const counter = facts.aadOf(header)?.counter;
   if (sequence > state.againUntil || counter === undefined) return;

@@ -8,7 +8,7 @@
  * behind ours count as lies.
  */
 import { type AgentId, equalBytes, generationOf, type NoticeBody } from "../../../proto/mod.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import { noEndings } from "./endings.ts";
 import { losePlace, restartPlace, rewindPlace } from "./log_place.ts";
@@ -23,18 +23,18 @@ import {
   readCommit,
 } from "./read_commit.ts";
 import { forgetAhead, opened, openMessage, readMessage } from "./read_message.ts";
-import { fetchAgain, find, numberOf, pass, report, rises, type Run } from "./reading_run.ts";
+import { fetchAgain, find, numberOf, pass, type ReadingRun, report, rises } from "./reading_run.ts";
 import {
-  type Held,
+  type HeldEntry,
   type LogEntry,
+  type LogQuestion,
+  type MemberStatement,
   notReading,
-  type Question,
-  type Reading,
   type ReadingEvent,
   type ReadingFacts,
+  type ReadingStage,
   type ReadingState,
   type ReadingStep,
-  type Statement,
 } from "./reading_state.ts";
 
 export function stepReading(
@@ -42,7 +42,7 @@ export function stepReading(
   event: ReadingEvent,
   facts: ReadingFacts,
 ): ReadingStep {
-  const run: Run = { state, facts, effects: [], isLandmark: false };
+  const run: ReadingRun = { state, facts, effects: [], isLandmark: false };
   const { reading } = state;
   if (event.type === "entry") read(run, event.entry, event.permit);
   else if (!("job" in event)) happen(run, event);
@@ -50,11 +50,11 @@ export function stepReading(
   return run;
 }
 
-type Waiting = Exclude<Reading, { at: "none" }>;
-type End = Extract<ReadingEvent, { readonly job: number }>;
+type ActiveReading = Exclude<ReadingStage, { at: "none" }>;
+type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>;
 
 /** The wait of an entry is over. */
-function end(run: Run, reading: Waiting, event: End): void {
+function end(run: ReadingRun, reading: ActiveReading, event: FinishedReadingJob): void {
   switch (event.type) {
     case "opened":
       return reading.at === "opening" ? opened(run, reading.body, event.as) : undefined;
@@ -74,7 +74,7 @@ function end(run: Run, reading: Waiting, event: End): void {
   }
 }
 
-function read(run: Run, entry: LogEntry, permit: Permit | undefined): void {
+function read(run: ReadingRun, entry: LogEntry, permit: Permit | undefined): void {
   run.state.reading = notReading;
   if (entry.operation === "DeliverFounding") return readFounding(run, entry.body, permit);
   if (isNotRead(run, entry)) {
@@ -103,7 +103,10 @@ function read(run: Run, entry: LogEntry, permit: Permit | undefined): void {
  * Behind the commit at which we are stopped, or of a generation that we do not follow. None of them
  * is acknowledged as done with: that they stand there is the relay's word.
  */
-function isNotRead(run: Run, entry: Exclude<LogEntry, { operation: "DeliverFounding" }>): boolean {
+function isNotRead(
+  run: ReadingRun,
+  entry: Exclude<LogEntry, { operation: "DeliverFounding" }>,
+): boolean {
   const { stop, foreign } = run.facts;
   const isDated = entry.operation === "DeliverMessage" || entry.operation === "DeliverCommit";
   const sequence = entry.operation === "DeliverGap"
@@ -117,18 +120,18 @@ function isNotRead(run: Run, entry: Exclude<LogEntry, { operation: "DeliverFound
   return isDated && foreign !== undefined && generationOf(entry.body.epoch) >= foreign;
 }
 
-function readStatement(run: Run, entry: Statement): void {
+function readStatement(run: ReadingRun, entry: MemberStatement): void {
   if (!rises(run, entry.body.sequence)) return;
   // Then the statement may be about a leaf that we do not know.
   if (run.facts.adds(subjectOf(entry))) return explain(run, { why: "statement", entry });
   note(run, entry, false);
 }
 
-function subjectOf(entry: Statement): AgentId {
+function subjectOf(entry: MemberStatement): AgentId {
   return entry.operation === "DeliverLeave" ? entry.body.sender : entry.body.agentId;
 }
 
-function note(run: Run, entry: Statement, isBehind: boolean): void {
+function note(run: ReadingRun, entry: MemberStatement, isBehind: boolean): void {
   if (!isBehind) pass(run, entry.body.sequence);
   const job = numberOf(run);
   run.state.reading = { at: "noting", job, entry, isBehind };
@@ -136,8 +139,8 @@ function note(run: Run, entry: Statement, isBehind: boolean): void {
 }
 
 function noted(
-  run: Run,
-  { entry, isBehind }: Extract<Reading, { at: "noting" }>,
+  run: ReadingRun,
+  { entry, isBehind }: Extract<ReadingStage, { at: "noting" }>,
   worth: "taken" | "void" | "unsigned" | undefined,
 ): void {
   run.state.reading = notReading;
@@ -162,7 +165,7 @@ function noted(
 
 /** Somebody began a new generation. */
 function readFounding(
-  run: Run,
+  run: ReadingRun,
   body: NoticeBody<"DeliverFounding">,
   permit: Permit | undefined,
 ): void {
@@ -185,11 +188,11 @@ function readFounding(
   run.effects.push({ type: "enter", job, verdict });
 }
 
-function reportFalse(run: Run, why: string): void {
+function reportFalse(run: ReadingRun, why: string): void {
   report(run, "relay_lied", `The relay delivered a false beginning of a new generation: ${why}`);
 }
 
-function explained(run: Run, held: Held, as: "settled" | "not_ours" | "unknown"): void {
+function explained(run: ReadingRun, held: HeldEntry, as: "settled" | "not_ours" | "unknown"): void {
   if (as === "unknown") return fetchAgain(run);
   switch (held.why) {
     case "ahead":
@@ -205,7 +208,7 @@ function explained(run: Run, held: Held, as: "settled" | "not_ours" | "unknown")
   }
 }
 
-function found(run: Run, reading: Waiting, answer: Found): void {
+function found(run: ReadingRun, reading: ActiveReading, answer: FindCommitReply): void {
   if (reading.at === "asking") return answered(run, reading.question, answer);
   if (reading.at !== "explaining_fork") return;
   const { last: { epoch, hash }, finding } = reading;
@@ -221,7 +224,7 @@ function found(run: Run, reading: Waiting, answer: Found): void {
   find(run, finding);
 }
 
-function answered(run: Run, question: Question, answer: Found): void {
+function answered(run: ReadingRun, question: LogQuestion, answer: FindCommitReply): void {
   switch (question.about) {
     case "ahead":
       return answeredAhead(run, question, answer);
@@ -236,14 +239,17 @@ function answered(run: Run, question: Question, answer: Found): void {
  * Without an answer nothing is concluded: the entry is fetched, and the question asked, once more.
  * Out of step we are without it.
  */
-function unheard(run: Run, reading: Waiting): void {
+function unheard(run: ReadingRun, reading: ActiveReading): void {
   if (reading.at === "asking") return fetchAgain(run);
   if (reading.at !== "explaining_fork") return;
   run.state.reading = notReading;
   find(run, reading.finding);
 }
 
-function happen(run: Run, event: Exclude<ReadingEvent, End | { type: "entry" }>): void {
+function happen(
+  run: ReadingRun,
+  event: Exclude<ReadingEvent, FinishedReadingJob | { type: "entry" }>,
+): void {
   const { state, facts } = run;
   const { place } = state;
   switch (event.type) {
@@ -274,7 +280,7 @@ function happen(run: Run, event: Exclude<ReadingEvent, End | { type: "entry" }>)
 }
 
 /** Nothing that was read, or looked at, says anything about what comes. */
-function begin(run: Run): void {
+function begin(run: ReadingRun): void {
   forgetPassedOver(run.state);
   forgetAhead(run);
   run.state.fetchedFor = undefined;

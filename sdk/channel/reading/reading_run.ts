@@ -1,11 +1,11 @@
 /** One step of reading under way, and the few ways in which every entry ends. */
 import type { AgentId } from "../../../proto/mod.ts";
-import { type Ending, settleEndings } from "./endings.ts";
+import { type MembershipEnding, settleEndings } from "./endings.ts";
 import { reserveFetch, takeFetch } from "./fetch_budget.ts";
 import { isAhead, passEntry, settlePlace } from "./log_place.ts";
 import {
+  type LogQuestion,
   notReading,
-  type Question,
   type ReadingEffect,
   type ReadingFacts,
   type ReadingFinding,
@@ -13,33 +13,33 @@ import {
   type ReportKind,
 } from "./reading_state.ts";
 
-export interface Run {
+export interface ReadingRun {
   readonly state: ReadingState;
   readonly facts: ReadingFacts;
   readonly effects: ReadingEffect[];
   isLandmark: boolean;
 }
 
-interface Placed {
+interface PlacedEntry {
   readonly sequence: number;
 }
 
 const passed: ReadingEffect = Object.freeze({ type: "passed", isLandmark: false });
 const passedLandmark: ReadingEffect = Object.freeze({ type: "passed", isLandmark: true });
 
-export function numberOf({ state }: Run): number {
+export function numberOf({ state }: ReadingRun): number {
   return ++state.numbers;
 }
 
 /**
  * The entry is read. `epoch` is that of the log behind it; without it, the same as in front of it.
  */
-export function done(run: Run, entry: Placed, epoch?: number): void {
+export function done(run: ReadingRun, entry: PlacedEntry, epoch?: number): void {
   run.state.reading = notReading;
   pass(run, entry.sequence, epoch);
 }
 
-export function pass(run: Run, sequence: number, epoch?: number): void {
+export function pass(run: ReadingRun, sequence: number, epoch?: number): void {
   const { state, facts, effects } = run;
   passEntry(state.place, sequence, epoch);
   settlePlace(state.place, facts.epoch);
@@ -53,8 +53,8 @@ export function pass(run: Run, sequence: number, epoch?: number): void {
 
 /** The highest counter that was delivered of a membership that ends here. */
 export function lastOf(
-  { state, facts }: Run,
-  { agentId, epoch }: Pick<Ending, "agentId" | "epoch">,
+  { state, facts }: ReadingRun,
+  { agentId, epoch }: Pick<MembershipEnding, "agentId" | "epoch">,
 ): number {
   const last = Math.max(facts.highest(agentId, epoch - 1), state.passedCounters[agentId] ?? 0);
   delete state.passedCounters[agentId];
@@ -65,7 +65,7 @@ export function lastOf(
  * Whether an entry comes after all that were processed. The relay is to blame for one that does
  * not.
  */
-export function rises(run: Run, sequence: number): boolean {
+export function rises(run: ReadingRun, sequence: number): boolean {
   if (isAhead(run.state.place, sequence)) return true;
   const text = `The relay delivered entry ${sequence} of the log after a later one`;
   report(run, "relay_lied", text, "the order of the log");
@@ -76,14 +76,14 @@ export function rises(run: Run, sequence: number): boolean {
  * The log goes on where we have been: the relay made up the place that we are at, or repeats
  * itself. It is asked.
  */
-export function backwards(run: Run): void {
+export function backwards(run: ReadingRun): void {
   const { state, facts } = run;
   state.reading = notReading;
   if (takeFetch(state.budget, facts.nowMs)) find(run, { is: "fetch", afterMs: 0 });
 }
 
 /** Without a fetch when the budget is used up: for messages, which are worth no more. */
-export function mayFetchFor(run: Run, { sequence }: Placed): boolean {
+export function mayFetchFor(run: ReadingRun, { sequence }: PlacedEntry): boolean {
   const { state, facts } = run;
   if (wasFetchedFor(run, { sequence }) || !takeFetch(state.budget, facts.nowMs)) return false;
   state.fetchedFor = sequence;
@@ -93,7 +93,7 @@ export function mayFetchFor(run: Run, { sequence }: Placed): boolean {
 }
 
 /** A commit waits for its fetch. */
-export function fetchFor(run: Run, { sequence }: Placed): void {
+export function fetchFor(run: ReadingRun, { sequence }: PlacedEntry): void {
   run.state.fetchedFor = sequence;
   fetchAgain(run);
 }
@@ -102,13 +102,16 @@ export function fetchFor(run: Run, { sequence }: Placed): void {
  * Nobody could tell whether a commit of ours, or of the log, is why: the entry comes again, and
  * this was no first time.
  */
-export function fetchAgain(run: Run): void {
+export function fetchAgain(run: ReadingRun): void {
   const { state, facts } = run;
   state.reading = notReading;
   find(run, { is: "fetch", afterMs: reserveFetch(state.budget, facts.nowMs) });
 }
 
-export function wasFetchedFor({ state: { fetchedFor } }: Run, { sequence }: Placed): boolean {
+export function wasFetchedFor(
+  { state: { fetchedFor } }: ReadingRun,
+  { sequence }: PlacedEntry,
+): boolean {
   return fetchedFor !== undefined && sequence <= fetchedFor;
 }
 
@@ -116,18 +119,18 @@ export function wasFetchedFor({ state: { fetchedFor } }: Run, { sequence }: Plac
  * In a log that was set back, what we have read and what was put back comes again; anywhere else it
  * is a lie.
  */
-export function over(run: Run, entry: Placed, what: string): void {
+export function over(run: ReadingRun, entry: PlacedEntry, what: string): void {
   if (entry.sequence <= run.state.againUntil) return done(run, entry);
   lied(run, entry, `${what} of an epoch that was over there`);
 }
 
 /** The entry is not looked at any further. */
-export function lied(run: Run, entry: Placed, what: string, epoch?: number): void {
+export function lied(run: ReadingRun, entry: PlacedEntry, what: string, epoch?: number): void {
   reportLie(run, entry, what);
   done(run, entry, epoch);
 }
 
-export function reportLie(run: Run, { sequence }: Placed, what: string): void {
+export function reportLie(run: ReadingRun, { sequence }: PlacedEntry, what: string): void {
   report(run, "relay_lied", `The relay delivered ${what}, at entry ${sequence} of the log`, what);
 }
 
@@ -135,7 +138,7 @@ export function reportLie(run: Run, { sequence }: Placed, what: string): void {
  * Our group cannot follow the log. If the log holds another commit than the one that it gave us,
  * that is a fork and no accident.
  */
-export function outOfStep(run: Run, reason: string, isNamed?: boolean): void {
+export function outOfStep(run: ReadingRun, reason: string, isNamed?: boolean): void {
   const { state, effects } = run;
   const finding: ReadingFinding = {
     is: "out_of_step",
@@ -150,14 +153,14 @@ export function outOfStep(run: Run, reason: string, isNamed?: boolean): void {
   effects.push({ type: "find", job, epoch: last.epoch });
 }
 
-export function ask(run: Run, question: Question, epoch: number): void {
+export function ask(run: ReadingRun, question: LogQuestion, epoch: number): void {
   const job = numberOf(run);
   run.state.reading = { at: "asking", job, question };
   run.effects.push({ type: "find", job, epoch });
 }
 
 export function report(
-  { effects }: Run,
+  { effects }: ReadingRun,
   kind: ReportKind,
   text: string,
   about?: string | AgentId,
@@ -165,6 +168,6 @@ export function report(
   effects.push({ type: "report", kind, text, ...(about !== undefined && { about }) });
 }
 
-export function find({ effects }: Run, finding: ReadingFinding): void {
+export function find({ effects }: ReadingRun, finding: ReadingFinding): void {
   effects.push({ type: "finding", finding });
 }

@@ -5,12 +5,12 @@
  * are events.
  */
 import type { AgentId, MessageAad, NoticeBody, NoticeEnvelope } from "../../../proto/mod.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { FoundingVerdict } from "../recovery/following.ts";
 import type { Landmarks } from "../records.ts";
-import type { Counted, Verdict } from "./senders.ts";
-import type { Endings } from "./endings.ts";
+import type { CounterVerdict, MessageCounter } from "./senders.ts";
+import type { MembershipEndings } from "./endings.ts";
 import { type FetchBudget, newBudget } from "./fetch_budget.ts";
 import { type LogPlace, type LogPosition, newPlace, type OwnCommit, placeOf } from "./log_place.ts";
 
@@ -30,18 +30,18 @@ export type LogEntry = Extract<
 export type MessageBody = NoticeBody<"DeliverMessage">;
 export type CommitBody = NoticeBody<"DeliverCommit">;
 /** A statement about a member. */
-export type Statement = Extract<LogEntry, { operation: "DeliverLeave" | "DeliverLapse" }>;
+export type MemberStatement = Extract<LogEntry, { operation: "DeliverLeave" | "DeliverLapse" }>;
 /** It says in which epoch it was made. */
 export type DatedEntry = MessageEntry | CommitEntry;
 export type MessageEntry = Extract<LogEntry, { operation: "DeliverMessage" }>;
 export type CommitEntry = Extract<LogEntry, { operation: "DeliverCommit" }>;
 
 /** The entry that is being read. An end whose number it does not hold changes nothing. */
-export type Reading =
+export type ReadingStage =
   /** No entry is being read. */
   | { readonly at: "none" }
   /** A commit of ours may be why it cannot be read: the log is asked about ours. */
-  | { readonly at: "explaining"; readonly job: number; readonly held: Held }
+  | { readonly at: "explaining"; readonly job: number; readonly held: HeldEntry }
   /** A message, with the group's keys. */
   | { readonly at: "opening"; readonly job: number; readonly body: MessageBody }
   /** A message that is passed over, without using its key. */
@@ -49,7 +49,7 @@ export type Reading =
   /** A commit, with the group's keys and the disk. */
   | { readonly at: "following"; readonly job: number; readonly entry: CommitEntry }
   /** For the commit that the log holds of an epoch. */
-  | { readonly at: "asking"; readonly job: number; readonly question: Question }
+  | { readonly at: "asking"; readonly job: number; readonly question: LogQuestion }
   /**
    * A statement: its signature is looked at, and it is written down. `isBehind`: it stands behind
    * our stop.
@@ -57,7 +57,7 @@ export type Reading =
   | {
     readonly at: "noting";
     readonly job: number;
-    readonly entry: Statement;
+    readonly entry: MemberStatement;
     readonly isBehind: boolean;
   }
   /** A founding that is not forged: whether we enter it is decided by the place. */
@@ -66,17 +66,17 @@ export type Reading =
   | {
     readonly at: "explaining_fork";
     readonly job: number;
-    readonly last: Made;
+    readonly last: FollowedCommit;
     readonly finding: ReadingFinding;
   };
 
 /** An entry that waits to hear what became of a commit of ours. */
-export type Held =
+export type HeldEntry =
   | { readonly why: "ahead"; readonly entry: DatedEntry }
-  | { readonly why: "not_followed"; readonly entry: CommitEntry; readonly as: NotFollowed }
-  | { readonly why: "statement"; readonly entry: Statement };
+  | { readonly why: "not_followed"; readonly entry: CommitEntry; readonly as: FollowFailure }
+  | { readonly why: "statement"; readonly entry: MemberStatement };
 
-export type Question =
+export type LogQuestion =
   /** An entry of an epoch that has not begun: is a commit withheld? */
   | { readonly about: "ahead"; readonly entry: DatedEntry; readonly epoch: number }
   /** Somebody's commit in an epoch that one of ours has ended. */
@@ -90,15 +90,15 @@ export type Question =
   };
 
 /** A commit that the group has followed. */
-export interface Made {
+export interface FollowedCommit {
   readonly epoch: number;
   readonly hash: Uint8Array;
 }
 
 export interface ReadingState {
-  reading: Reading;
+  reading: ReadingStage;
   readonly place: LogPlace;
-  endings: Endings;
+  endings: MembershipEndings;
   /** Messages from here on were passed over because the inbox was full. */
   passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
   /** The highest counters of messages that were passed over, as their headers say. */
@@ -111,7 +111,7 @@ export interface ReadingState {
   againUntil: number;
   readonly budget: FetchBudget;
   /** By which a fork can be told. */
-  last: Made | undefined;
+  last: FollowedCommit | undefined;
   /** The last number that was given to a job. */
   numbers: number;
 }
@@ -127,7 +127,7 @@ export interface ReadingRecords {
 }
 
 /** In the clear, with a message. */
-export interface Header {
+export interface MessageHeader {
   readonly epoch: number;
   readonly authenticatedData: Uint8Array;
 }
@@ -153,10 +153,10 @@ export interface ReadingFacts {
   /** Somebody reads messages. */
   readonly isRead: boolean;
   readonly unread: number;
-  readonly headerOf: (body: MessageBody | CommitBody) => Header | undefined;
-  readonly aadOf: (header: Header) => MessageAad | undefined;
+  readonly headerOf: (body: MessageBody | CommitBody) => MessageHeader | undefined;
+  readonly aadOf: (header: MessageHeader) => MessageAad | undefined;
   /** By the counters of a sender. */
-  readonly judge: (sender: AgentId, counted: Counted) => Verdict;
+  readonly judge: (sender: AgentId, counted: MessageCounter) => CounterVerdict;
   /**
    * The highest counter of a sender that has arrived in the membership that the epoch belongs to.
    */
@@ -171,12 +171,12 @@ export interface ReadingFacts {
 }
 
 /** The end of work with a message. */
-export interface Opened {
+export interface OpeningOutcome {
   readonly kind: string;
   readonly reason?: string;
 }
 
-export type NotFollowed =
+export type FollowFailure =
   /** Its sender signed it for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" }
   /** It claims to be ours. */
@@ -184,14 +184,14 @@ export type NotFollowed =
   | { readonly kind: "refused"; readonly reason: string };
 
 /** The end of work with a commit. */
-export type FollowedAs =
+export type FollowOutcome =
   /** Everything of it is on disk. `epoch` is the new one. */
   | { readonly kind: "commit"; readonly epoch: number }
   | { readonly kind: "removed"; readonly isAgain: boolean }
   | { readonly kind: "unsigned" }
   /** The relay's statement about it differs from its sender's, or it is no commit. */
   | { readonly kind: "misattributed" }
-  | NotFollowed;
+  | FollowFailure;
 
 export type ReadingEvent =
   /** The connection gives the next entry. Without a permit no founding is entered. */
@@ -203,11 +203,11 @@ export type ReadingEvent =
     readonly as: "settled" | "not_ours" | "unknown";
   }
   /** Work with a message has ended. */
-  | { readonly type: "opened"; readonly job: number; readonly as: Opened }
+  | { readonly type: "opened"; readonly job: number; readonly as: OpeningOutcome }
   /** Work with a commit has ended. */
-  | { readonly type: "followed"; readonly job: number; readonly as: FollowedAs }
+  | { readonly type: "followed"; readonly job: number; readonly as: FollowOutcome }
   /** The log has answered which commit it holds of an epoch. */
-  | { readonly type: "found"; readonly job: number; readonly found: Found }
+  | { readonly type: "found"; readonly job: number; readonly found: FindCommitReply }
   /** The log was asked, and did not answer. */
   | { readonly type: "unheard"; readonly job: number }
   /** `worth` of a leave. */
@@ -215,7 +215,7 @@ export type ReadingEvent =
   /** Of a message that was looked at ahead, and of a founding. */
   | { readonly type: "done"; readonly job: number }
   /** The group has followed a commit, or entered a founding: nothing of it is written yet. */
-  | { readonly type: "moved"; readonly by: Move }
+  | { readonly type: "moved"; readonly by: EpochMove }
   /** Where the relay says that we are, and where the log ends. */
   | { readonly type: "begins"; readonly after: number; readonly head: number }
   /** The relay's log is not where we left it: it says where to go on. */
@@ -231,7 +231,7 @@ export type ReadingEvent =
   | { readonly type: "restarted"; readonly received: number; readonly epoch: number };
 
 /** A commit, or a founding, and its place in the log. */
-export interface Move {
+export interface EpochMove {
   readonly isOwn: boolean;
   readonly sequence: number;
   /** Which it ended. */
@@ -311,7 +311,7 @@ export interface ReadingStep {
   readonly effects: readonly ReadingEffect[];
 }
 
-export const notReading: Reading = Object.freeze({ at: "none" });
+export const notReading: ReadingStage = Object.freeze({ at: "none" });
 
 /** As of a process that starts. */
 export function restoreReading(

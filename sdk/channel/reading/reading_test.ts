@@ -1,17 +1,17 @@
 /** Every transition, one by one. Orders of events are tried in tests/small_worlds. */
 import { assertEquals } from "@std/assert";
 import { type AgentId, generationOf, parseAgentId } from "../../../proto/mod.ts";
-import type { Found } from "../connection/link_state.ts";
+import type { FindCommitReply } from "../connection/link_state.ts";
 import type { FoundingVerdict } from "../recovery/following.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import type { OwnCommit } from "./log_place.ts";
 import { stepReading } from "./reading.ts";
 import {
-  type FollowedAs,
-  type Held,
+  type EpochMove,
+  type FollowOutcome,
+  type HeldEntry,
   landmarksOf,
   type LogEntry,
-  type Move,
   positionOf,
   type ReadingEffect,
   type ReadingEvent,
@@ -72,9 +72,9 @@ const gap = (lastSequence = 11): LogEntry =>
 const founding = (sequence = 11, generation = 1): LogEntry =>
   entryOf("DeliverFounding", { sequence, epoch: 3, founding: { generation } });
 
-const unknown: Found = { epoch: 3 };
+const unknown: FindCommitReply = { epoch: 3 };
 // cast: nobody looks at it
-const found = (letter: number, epoch = 4): Found => ({
+const found = (letter: number, epoch = 4): FindCommitReply => ({
   epoch,
   commit: { sequence: 12, commitHash: hash(letter), sender: bob as never, timeMs: 0 },
 });
@@ -128,11 +128,11 @@ class Agent {
     });
   }
 
-  followed(as: FollowedAs): this {
+  followed(as: FollowOutcome): this {
     return this.step({ type: "followed", job: this.#job, as });
   }
 
-  found(found: Found): this {
+  found(found: FindCommitReply): this {
     return this.step({ type: "found", job: this.#job, found });
   }
 
@@ -152,7 +152,7 @@ class Agent {
     return this.state.reading.at;
   }
 
-  get held(): Held["why"] | undefined {
+  get held(): HeldEntry["why"] | undefined {
     const { reading } = this.state;
     return reading.at === "explaining" ? reading.held.why : undefined;
   }
@@ -642,7 +642,7 @@ Deno.test("noted: a leave is told; a void one is reported too; one that is not s
 });
 
 /** A commit of ours that ended epoch 3. */
-function ownMove(sequence: number): Move {
+function ownMove(sequence: number): EpochMove {
   return { isOwn: true, sequence, epoch: 3, hash: hash(7), silent: [], founded: undefined };
 }
 

@@ -17,10 +17,10 @@ const maxShown = 8_192;
 /** Of each sender, what it said last would not come. */
 const maxClosed = 8;
 
-export type Verdict = "next" | "gap" | "late" | "duplicate";
+export type CounterVerdict = "next" | "gap" | "late" | "duplicate";
 
 /** A message's statement about itself, authenticated. */
-export interface Counted {
+export interface MessageCounter {
   readonly counter: number;
   readonly epoch: number;
   /** Counters before it that its sender says will not come. */
@@ -28,27 +28,27 @@ export interface Counted {
 }
 
 /** A message that has arrived, until the application is done with it. */
-export interface Arrival extends Counted {
+export interface ArrivedMessage extends MessageCounter {
   readonly sender: AgentId;
   /** The membership that it belongs to. */
   readonly since: number;
 }
 
 /** A unit that the relay took. */
-interface Taken {
+interface TakenUnit {
   /** The last counter of it. */
   readonly last: number;
   readonly id: MessageId;
 }
 
 /** A message that was shown, among those of its sender. */
-interface Shown {
+interface ShownId {
   readonly ids: Set<MessageId>;
   readonly id: MessageId;
 }
 
 /** The messages of one sender's membership that the application has processed. */
-interface Progress {
+interface SenderProgress {
   /** The highest counter that it is done with. */
   highest: number;
   /** Counters that have arrived and that it is not done with, ascending. */
@@ -57,7 +57,7 @@ interface Progress {
 
 export class Senders {
   readonly #known: Map<AgentId, SenderRecord>;
-  readonly #progress = new Map<AgentId, Progress>();
+  readonly #progress = new Map<AgentId, SenderProgress>();
   /**
    * Holes up to here are from an earlier life: what fills them was open then, or late, and nobody
    * can tell.
@@ -72,16 +72,16 @@ export class Senders {
    * By sender and first counter, in this membership. In memory only: what was repeated is an
    * explanation, not a rule.
    */
-  readonly #ids = new Map<AgentId, Map<number, Taken>>();
+  readonly #ids = new Map<AgentId, Map<number, TakenUnit>>();
   /**
    * Of the latest messages that came in bundles, by sender: they may come again by themselves. In
    * memory only.
    */
   readonly #shown = new Map<AgentId, Set<MessageId>>();
-  readonly #shownInOrder: Shown[] = [];
+  readonly #shownInOrder: ShownId[] = [];
   #shownCount = 0;
   /** Counters that had not arrived when their sender said that they would not. In memory only. */
-  readonly #closed = new Map<AgentId, readonly Hole[]>();
+  readonly #closed = new Map<AgentId, readonly CounterGap[]>();
 
   /**
    * `since` are the epochs in which members came: what is stored of an earlier membership says
@@ -98,7 +98,7 @@ export class Senders {
     }
   }
 
-  judge(sender: AgentId, { counter, epoch, gone }: Counted): Verdict {
+  judge(sender: AgentId, { counter, epoch, gone }: MessageCounter): CounterVerdict {
     const known = this.#memberships(sender, epoch).get(sender);
     if (known === undefined || counter === known.highest + 1) return "next";
     if (counter > known.highest) return isExplained(known, { counter, gone }) ? "next" : "gap";
@@ -118,7 +118,7 @@ export class Senders {
   }
 
   /** Whether another message has arrived under this counter. */
-  contradicts(sender: AgentId, { counter, epoch }: Counted, messageId: MessageId): boolean {
+  contradicts(sender: AgentId, { counter, epoch }: MessageCounter, messageId: MessageId): boolean {
     if (this.#memberships(sender, epoch) !== this.#known) return false;
     for (const [first, { last, id }] of this.#ids.get(sender) ?? []) {
       if (first <= counter && counter <= last && id !== messageId) return true;
@@ -130,7 +130,7 @@ export class Senders {
    * Its sender says that these will not come: nobody waits for them any more, and they are not
    * taken later.
    */
-  close(sender: AgentId, { epoch, gone }: Counted): void {
+  close(sender: AgentId, { epoch, gone }: MessageCounter): void {
     const memberships = this.#memberships(sender, epoch);
     const known = memberships.get(sender);
     if (known === undefined || gone === undefined) return;
@@ -141,7 +141,7 @@ export class Senders {
   }
 
   /** Whether its sender had said that it would not come, and it has not. */
-  wasClosed(sender: AgentId, { counter, epoch }: Counted): boolean {
+  wasClosed(sender: AgentId, { counter, epoch }: MessageCounter): boolean {
     if (this.#memberships(sender, epoch) !== this.#known) return false;
     return (this.#closed.get(sender) ?? []).some(({ first, last }) =>
       first <= counter && counter <= last
@@ -165,7 +165,7 @@ export class Senders {
   }
 
   /** The message has arrived. `messageId` is that under which the relay took it. */
-  take(sender: AgentId, { counter, epoch }: Counted, messageId?: MessageId): Arrival {
+  take(sender: AgentId, { counter, epoch }: MessageCounter, messageId?: MessageId): ArrivedMessage {
     const memberships = this.#memberships(sender, epoch);
     if (messageId !== undefined && memberships === this.#known) {
       this.#remember(sender, counter, { last: counter, id: messageId });
@@ -180,7 +180,7 @@ export class Senders {
   }
 
   /** The application is done with it. */
-  done({ sender, counter, since }: Arrival): void {
+  done({ sender, counter, since }: ArrivedMessage): void {
     const progress = this.#progress.get(sender);
     if (progress === undefined || this.#known.get(sender)?.since !== since) return;
     progress.open.delete(counter);
@@ -237,7 +237,7 @@ export class Senders {
   /** The messages of a bundle have arrived, which the relay took under this id. */
   rememberBundle(
     sender: AgentId,
-    { counter, count, epoch }: Counted & { readonly count: number },
+    { counter, count, epoch }: MessageCounter & { readonly count: number },
     id: MessageId,
   ): void {
     if (this.#memberships(sender, epoch) === this.#known) {
@@ -245,8 +245,8 @@ export class Senders {
     }
   }
 
-  #remember(sender: AgentId, counter: number, taken: Taken): void {
-    const ids = this.#ids.get(sender) ?? new Map<number, Taken>();
+  #remember(sender: AgentId, counter: number, taken: TakenUnit): void {
+    const ids = this.#ids.get(sender) ?? new Map<number, TakenUnit>();
     this.#ids.set(sender, ids.set(counter, taken));
     const [oldest] = ids.keys();
     if (ids.size > maxIds && oldest !== undefined) ids.delete(oldest);
@@ -261,12 +261,12 @@ export class Senders {
   }
 }
 
-type Hole = SenderRecord["missing"][number];
+type CounterGap = SenderRecord["missing"][number];
 
 /** Whether all that was passed over is what the sender says will not come. */
 function isExplained(
   { highest }: SenderRecord,
-  { counter, gone }: Pick<Counted, "counter" | "gone">,
+  { counter, gone }: Pick<MessageCounter, "counter" | "gone">,
 ): boolean {
   return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;
 }
@@ -275,10 +275,10 @@ function isExplained(
 function closed(
   record: SenderRecord,
   { first, count }: CounterRange,
-): { record: SenderRecord; holes: Hole[] } {
+): { record: SenderRecord; holes: CounterGap[] } {
   const last = first + count - 1;
   const { since, missing } = record.highest < last ? passOver(record, last + 1) : record;
-  const isHole = (hole: Hole): boolean => hole.first <= hole.last;
+  const isHole = (hole: CounterGap): boolean => hole.first <= hole.last;
   const left = missing.flatMap((hole) =>
     [
       { first: hole.first, last: Math.min(hole.last, first - 1) },
@@ -305,7 +305,7 @@ function passOver({ since, highest, missing }: SenderRecord, counter: number): S
 }
 
 /** The oldest become one. */
-function atMost(holes: readonly Hole[]): readonly Hole[] {
+function atMost(holes: readonly CounterGap[]): readonly CounterGap[] {
   const surplus = holes.length - maxHoles;
   const [oldest, last] = [holes[0], holes[surplus]];
   if (surplus <= 0 || oldest === undefined || last === undefined) return holes;
@@ -313,8 +313,8 @@ function atMost(holes: readonly Hole[]): readonly Hole[] {
 }
 
 /** In order, those that touch as one. */
-function joined(holes: readonly Hole[]): readonly Hole[] {
-  const result: Hole[] = [];
+function joined(holes: readonly CounterGap[]): readonly CounterGap[] {
+  const result: CounterGap[] = [];
   for (const hole of [...holes].sort((a, b) => a.first - b.first)) {
     const before = result.at(-1);
     if (before === undefined || before.last + 1 < hole.first) result.push(hole);

@@ -2,12 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
 import { binaryIdFromBytes, type MessageId, parseAgentId } from "../../../proto/mod.ts";
 import type { SenderRecord } from "../records.ts";
-import { type Counted, Senders, type Verdict } from "./senders.ts";
+import { type CounterVerdict, type MessageCounter, Senders } from "./senders.ts";
 
 const alice = parseAgentId("a".repeat(22));
-const at = (counter: number, epoch = 1): Counted => ({ counter, epoch });
+const at = (counter: number, epoch = 1): MessageCounter => ({ counter, epoch });
 
-function hear(senders: Senders, counters: readonly number[]): Verdict[] {
+function hear(senders: Senders, counters: readonly number[]): CounterVerdict[] {
   return counters.map((counter) => {
     const verdict = senders.judge(alice, at(counter));
     if (verdict !== "duplicate") senders.take(alice, at(counter));

@@ -4,14 +4,25 @@
  * before, an owner must say who goes: nothing is sent before that.
  */
 import type { AgentId } from "../../../proto/mod.ts";
-import { badOf, type Run } from "./recovery_run.ts";
-import type { Bad, Choice, Made, Refusal } from "./recovery_state.ts";
+import { badOf, type RecoveryRun } from "./recovery_run.ts";
+import type {
+  ExclusionChoice,
+  MadeFounding,
+  RecoveryRefusal,
+  UnfollowableCommit,
+} from "./recovery_state.ts";
 
 /** Ascending, and without the blamed agent. */
-export type Chosen = { readonly without: readonly AgentId[] } | { readonly refusal: Refusal };
+export type ExclusionVerdict = { readonly without: readonly AgentId[] } | {
+  readonly refusal: RecoveryRefusal;
+};
 
 /** The list that a call names, or that it gets when it names none. */
-export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
+export function choose(
+  run: RecoveryRun,
+  choice: ExclusionChoice,
+  bad: UnfollowableCommit,
+): ExclusionVerdict {
   const { without, keep } = choice;
   if (without !== undefined) return named(run, without, bad);
   if (keep !== undefined) return kept(run, keep, bad);
@@ -25,12 +36,16 @@ export function choose(run: Run, choice: Choice, bad: Bad): Chosen {
  * A founding on its way that nobody waits for any more may be about an earlier stop: its list says
  * nothing about this one.
  */
-export function isCalled({ state: { recovering } }: Run): boolean {
+export function isCalled({ state: { recovering } }: RecoveryRun): boolean {
   return recovering.length > 0;
 }
 
 /** Whether a call without lists is refused, because an owner must say who goes. */
-export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): boolean {
+export function needsChoice(
+  run: RecoveryRun,
+  { without, keep }: ExclusionChoice,
+  bad: UnfollowableCommit,
+): boolean {
   const isOpen = without === undefined && keep === undefined && !isCalled(run);
   return isOpen && begun(run, bad) === undefined && run.facts.leftOut.needsChoice;
 }
@@ -40,10 +55,10 @@ export function needsChoice(run: Run, { without, keep }: Choice, bad: Bad): bool
  * is given.
  */
 export function begun(
-  { state, facts }: Run,
-  bad: Bad,
+  { state, facts }: RecoveryRun,
+  bad: UnfollowableCommit,
   without?: readonly AgentId[],
-): Made | undefined {
+): MadeFounding | undefined {
   return state.made.findLast((made) =>
     isBecauseOf(made, bad, facts.base) && !made.isRefused &&
     (without === undefined || isSame(made.without, without))
@@ -51,13 +66,17 @@ export function begun(
 }
 
 /** A founding with another list may be in the log. */
-export function hasSentAnother({ state, facts }: Run, bad: Bad): boolean {
+export function hasSentAnother({ state, facts }: RecoveryRun, bad: UnfollowableCommit): boolean {
   return state.made.some((made) =>
     isBecauseOf(made, bad, facts.base) && made.isSent && !isSame(made.without, state.without)
   );
 }
 
-function isBecauseOf({ badCommit, base }: Made, bad: Bad, present: string): boolean {
+function isBecauseOf(
+  { badCommit, base }: MadeFounding,
+  bad: UnfollowableCommit,
+  present: string,
+): boolean {
   return badCommit === bad.hash && base === present;
 }
 
@@ -65,7 +84,11 @@ export function isSame(one: readonly AgentId[], other: readonly AgentId[]): bool
   return one.join() === other.join();
 }
 
-function named({ facts }: Run, without: readonly AgentId[], { blamed }: Bad): Chosen {
+function named(
+  { facts }: RecoveryRun,
+  without: readonly AgentId[],
+  { blamed }: UnfollowableCommit,
+): ExclusionVerdict {
   const { self, members } = facts;
   if (without.includes(self.agentId)) return invalid("names_self", self.agentId);
   const stranger = without.find((agentId) => !members.includes(agentId));
@@ -74,17 +97,17 @@ function named({ facts }: Run, without: readonly AgentId[], { blamed }: Bad): Ch
 }
 
 function kept(
-  { facts: { leftOut: { list } } }: Run,
+  { facts: { leftOut: { list } } }: RecoveryRun,
   keep: readonly AgentId[],
-  { blamed }: Bad,
-): Chosen {
+  { blamed }: UnfollowableCommit,
+): ExclusionVerdict {
   if (keep.includes(blamed)) return invalid("keeps_blamed", blamed);
   const other = keep.find((agentId) => !list.includes(agentId));
   if (other !== undefined) return invalid("keeps_other", other);
   return { without: list.filter((agentId) => !keep.includes(agentId)).toSorted() };
 }
 
-function invalid(text: string, agentId: AgentId): Chosen {
+function invalid(text: string, agentId: AgentId): ExclusionVerdict {
   return { refusal: { code: "invalid_request", text, about: [agentId] } };
 }
 
@@ -92,18 +115,22 @@ function invalid(text: string, agentId: AgentId): Chosen {
  * Calls that named whom to leave out are told if this agent comes into a group by another list, of
  * ours or of others.
  */
-export function tellNamed(run: Run, isIn: (agentId: AgentId) => boolean, own?: Made): void {
+export function tellNamed(
+  run: RecoveryRun,
+  isIn: (agentId: AgentId) => boolean,
+  own?: MadeFounding,
+): void {
   if (own === undefined) tellCalls(run, "begun_by_others", isIn);
   else if (!isSame(own.without, run.state.without)) tellCalls(run, "begun_before", isIn);
 }
 
 /** The stop is gone, and nobody was left out. */
-export function tellSetBack(run: Run): void {
+export function tellSetBack(run: RecoveryRun): void {
   tellCalls(run, "set_back", (agentId) => run.facts.members.includes(agentId));
 }
 
 function tellCalls(
-  { state, effects }: Run,
+  { state, effects }: RecoveryRun,
   text: "begun_by_others" | "begun_before" | "set_back",
   isIn: (agentId: AgentId) => boolean,
 ): void {
@@ -119,7 +146,9 @@ function tellCalls(
 }
 
 /** Whether an owner that is stopped may call `recover()` at all; `undefined` when it may. */
-export function standing({ state: { place }, facts: { self } }: Run): Refusal | undefined {
+export function standing(
+  { state: { place }, facts: { self } }: RecoveryRun,
+): RecoveryRefusal | undefined {
   const bad = badOf(place);
   if (place.at === "apart" && bad === undefined) return { code: "epoch_conflict", text: "apart" };
   if (bad === undefined) return { code: "not_allowed", text: "not_stopped" };

@@ -5,33 +5,38 @@
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
 import { tellNamed } from "./choice.ts";
-import { backOf, badOf, find, report, type Run } from "./recovery_run.ts";
-import type { FoundCommit, Made, Opened, WayBack } from "./recovery_state.ts";
-import { beginBack, type Beginning, cameIn, newBack } from "./way_back.ts";
+import { backOf, badOf, find, type RecoveryRun, report } from "./recovery_run.ts";
+import type { FoundCommit, MadeFounding, ReadableWelcome, WayBack } from "./recovery_state.ts";
+import { beginBack, cameIn, newBack, type WayBackStart } from "./way_back.ts";
 
 /**
  * Whether a founding of ours that the relay says is in the log may be entered. A group that went on
  * since then may have lost members and owners that the founding still has: then the relay's word is
  * not enough, and a member must have signed that it left for it.
  */
-export function mayEnter({ state, facts }: Run, { base }: Made): boolean {
+export function mayEnter({ state, facts }: RecoveryRun, { base }: MadeFounding): boolean {
   return !state.isHalted && (base === facts.base || state.isLeftFor);
 }
 
-export function enterOwn(run: Run, own: Made, commit: FoundCommit, _permit: Permit): void {
+export function enterOwn(
+  run: RecoveryRun,
+  own: MadeFounding,
+  commit: FoundCommit,
+  _permit: Permit,
+): void {
   const isLate = own.base !== run.facts.base;
   tellNamed(run, (agentId) => !own.without.includes(agentId), own);
   enterGeneration(run, commit);
   find(run, { type: "generation", own: commit, isLate });
 }
 
-export function enterFollowed(run: Run, out: readonly AgentId[], _permit: Permit): void {
+export function enterFollowed(run: RecoveryRun, out: readonly AgentId[], _permit: Permit): void {
   tellNamed(run, (agentId) => !out.includes(agentId));
   enterGeneration(run, undefined);
   find(run, { type: "generation", own: undefined, isLate: false });
 }
 
-function enterGeneration(run: Run, own: FoundCommit | undefined): void {
+function enterGeneration(run: RecoveryRun, own: FoundCommit | undefined): void {
   const { state, write } = run;
   write.push({ type: "generation", own });
   report(run, { kind: "recovered", bad: badOf(state.place) });
@@ -42,14 +47,14 @@ function enterGeneration(run: Run, own: FoundCommit | undefined): void {
 }
 
 /** Questions and jobs about the group before are void. */
-function forgetGroup({ state }: Run): void {
+function forgetGroup({ state }: RecoveryRun): void {
   state.settling = state.opening = undefined;
   state.isLeftFor = state.isRemoved = false;
 }
 
 export function enterMembership(
-  run: Run,
-  { own, generation, members, welcome }: Opened & { readonly welcome: number },
+  run: RecoveryRun,
+  { own, generation, members, welcome }: ReadableWelcome & { readonly welcome: number },
 ): void {
   const { state, write, facts: { nowMs } } = run;
   tellNamed(run, (agentId) => members.includes(agentId));
@@ -71,7 +76,7 @@ export function enterMembership(
 }
 
 /** Our group is of no use. `isAnew`: whatever ran before, this is another way. */
-export function goOutside(run: Run, beginning: Beginning, isAnew = false): void {
+export function goOutside(run: RecoveryRun, beginning: WayBackStart, isAnew = false): void {
   run.state.isRemoved = false;
   const { state } = run;
   const { place } = state;

@@ -25,7 +25,7 @@ import { type BadCommit, provenBytes } from "./bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
 
-export type Founding = NoticeBody<"DeliverFounding">;
+export type DeliveredFounding = NoticeBody<"DeliverFounding">;
 
 export type FoundingVerdict =
   /** It may be followed from this epoch. */
@@ -41,7 +41,7 @@ export type FoundingVerdict =
   | { readonly kind: "forged"; readonly reason: string };
 
 /** Where a new generation begins in the log. */
-export interface Begun {
+export interface GenerationStart {
   readonly sequence: number;
   /** The founder's own. */
   readonly epoch: number;
@@ -49,7 +49,7 @@ export interface Begun {
 
 /** `bad` is the commit at which this agent is stopped, if it is. */
 export function judgeFounding(
-  entry: Founding,
+  entry: DeliveredFounding,
   bad: BadCommit | undefined,
   membership: Membership,
   deps: ChannelDeps,
@@ -104,7 +104,7 @@ export function judgeFounding(
 }
 
 function baseFor(
-  { founding }: Founding,
+  { founding }: DeliveredFounding,
   bad: BadCommit | undefined,
   { current, parent }: Group,
 ): BaseEpoch | undefined {
@@ -122,7 +122,7 @@ function baseFor(
  * whom it wants, as it may remove them: a rule on what one member alone knows would divide the
  * group.
  */
-function isOfBase({ founding, sender }: Founding, base: BaseEpoch): boolean {
+function isOfBase({ founding, sender }: DeliveredFounding, base: BaseEpoch): boolean {
   const { members, without, owners, blamed } = founding;
   const out = [blamed, ...without];
   const expected = base.owners.filter((owner) => !out.includes(owner)).sort();
@@ -143,7 +143,11 @@ function isAscending(agentIds: readonly AgentId[]): boolean {
  * Why the group that a founding's Welcome leads into is worth nothing. Undefined when it is the one
  * that was founded on this epoch.
  */
-export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): string | undefined {
+export function judgeOpened(
+  group: Group,
+  entry: DeliveredFounding,
+  base: BaseEpoch,
+): string | undefined {
   const { founding, change, absent } = entry;
   const why = differs(group, entry, baseMembersOf(group.current));
   if (why !== undefined) return why;
@@ -171,7 +175,7 @@ export function judgeOpened(group: Group, entry: Founding, base: BaseEpoch): str
 
 function differs(
   group: Group,
-  { channelId, founding, absent }: Founding,
+  { channelId, founding, absent }: DeliveredFounding,
   members: readonly AgentId[],
 ): string | undefined {
   const { generation, owners } = group.binding;

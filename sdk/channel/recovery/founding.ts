@@ -14,7 +14,7 @@ import {
   type OwnersChange,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Parts } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/parts.ts";
 import { baseMembersOf, baseOf, identifiedMembersOf } from "../../mls/base_epoch.ts";
 import { placeOf, stateOf } from "../../mls/epoch.ts";
 import {
@@ -40,7 +40,7 @@ import { type ChannelDeps, memberDepsOf } from "../deps.ts";
 import { createOwnLeaf } from "../entering.ts";
 import type { Membership } from "../group/membership.ts";
 
-type Request = RequestBody<"FoundGeneration">;
+type FoundGenerationRequest = RequestBody<"FoundGeneration">;
 
 /** Founded on the present epoch, with those of its members whose KeyPackages were claimed. */
 export function* createFounding(
@@ -49,7 +49,7 @@ export function* createFounding(
   claimed: readonly KeyPackage[],
   deps: ChannelDeps,
   without: readonly AgentId[] = [],
-): Parts<FoundingCandidate> {
+): InterruptibleWork<FoundingCandidate> {
   const { current, binding, changes } = membership.group;
   const blamed = blamedOf(bad);
   const members = baseMembersOf(current).filter((agentId) =>
@@ -83,8 +83,8 @@ export function claimableOf({ group: { current }, leavers }: Membership, self: A
  */
 export function* withoutLargest<T>(
   keyPackages: readonly KeyPackage[],
-  make: (some: readonly KeyPackage[]) => Parts<T | undefined>,
-): Parts<T> {
+  make: (some: readonly KeyPackage[]) => InterruptibleWork<T | undefined>,
+): InterruptibleWork<T> {
   const sizes = new Map(keyPackages.map((each) => [each, encodeKeyPackageMessage(each).length]));
   const bySize = keyPackages.toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
   for (let some = keyPackages;; some = bySize.slice(0, Math.floor(some.length * 0.9))) {
@@ -94,7 +94,7 @@ export function* withoutLargest<T>(
 }
 
 /** The request as it was made, to be sent once more. */
-export function requestOf({ request }: FoundingCandidate): Request {
+export function requestOf({ request }: FoundingCandidate): FoundGenerationRequest {
   const envelope = decodeClientEnvelope(request);
   if (envelope.operation !== "FoundGeneration") {
     throw new TypeError("A stored founding is another request");
@@ -181,7 +181,7 @@ function* foundWith(
   basis: FoundingBasis,
   membership: Membership,
   deps: ChannelDeps,
-): Parts<FoundingCandidate | undefined> {
+): InterruptibleWork<FoundingCandidate | undefined> {
   const { plan, statement, change, joining, absent } = planFounding(add, basis, membership, deps);
   const { channelId, changes } = plan;
   const { identity, signatures } = deps;
@@ -195,7 +195,7 @@ function* foundWith(
     foundingStatement({ ...statement, state }),
   );
   const { channelId: _, ...fields } = statement;
-  const body: Request = {
+  const body: FoundGenerationRequest = {
     channelId,
     founding: { ...fields, state, signature },
     proof: proofOf(basis.bad),

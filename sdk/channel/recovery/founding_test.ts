@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { atOnce, type Parts } from "../../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../../base/parts.ts";
 import {
   createKeyPackage,
   encodeKeyPackageMessage,
@@ -34,7 +34,7 @@ Deno.test("a founding whose Welcome is too long is made without the largest KeyP
   const within = (maxBytes: number): number[] => {
     const fits = (some: readonly KeyPackage[]): boolean => sizeOf(some) <= maxBytes;
     const kept = atOnce(
-      withoutLargest(keyPackages, function* (some): Parts<typeof some | undefined> {
+      withoutLargest(keyPackages, function* (some): InterruptibleWork<typeof some | undefined> {
         yield;
         return fits(some) ? some : undefined;
       }),

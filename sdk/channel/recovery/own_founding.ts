@@ -12,7 +12,7 @@ import { type AgentId, generationOf, limits } from "../../../proto/mod.ts";
 import {
   begun,
   choose,
-  type Chosen,
+  type ExclusionVerdict,
   hasSentAnother,
   isCalled,
   isSame,
@@ -20,17 +20,26 @@ import {
   standing,
 } from "./choice.ts";
 import { enterOwn, mayEnter } from "./entering.ts";
-import { badOf, call, find, isAgain, job, nextFounding, type Run, wake } from "./recovery_run.ts";
+import {
+  badOf,
+  call,
+  find,
+  isAgain,
+  job,
+  nextFounding,
+  type RecoveryRun,
+  wake,
+} from "./recovery_run.ts";
 import type {
-  Answer,
-  Bad,
-  Choice,
+  ExclusionChoice,
   FoundCommit,
-  Founding,
-  Made,
-  Place,
-  Refusal,
-  Result,
+  FoundingStage,
+  MadeFounding,
+  RecoveryAnswer,
+  RecoveryPlace,
+  RecoveryRefusal,
+  RecoveryWorkResult,
+  UnfollowableCommit,
 } from "./recovery_state.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
@@ -46,8 +55,8 @@ const maxMade = 4;
 
 /** Whether an owner may begin anew now. */
 export function isOffered(
-  { state, facts }: Run,
-  bad: Bad,
+  { state, facts }: RecoveryRun,
+  bad: UnfollowableCommit,
   without: readonly AgentId[] = facts.leftOut.list,
 ): boolean {
   const askers = state.place.at === "stopped" ? state.place.askers : [];
@@ -60,8 +69,8 @@ export function isOffered(
 }
 
 export function recover(
-  run: Run,
-  { operation, choice }: { readonly operation: number; readonly choice: Choice },
+  run: RecoveryRun,
+  { operation, choice }: { readonly operation: number; readonly choice: ExclusionChoice },
 ): void {
   const { state } = run;
   const chosen = chosenNow(run, choice);
@@ -79,7 +88,7 @@ export function recover(
 }
 
 /** Texts are words for the runner, which says them to the program. */
-function chosenNow(run: Run, choice: Choice): Chosen {
+function chosenNow(run: RecoveryRun, choice: ExclusionChoice): ExclusionVerdict {
   const { state, facts } = run;
   const refusal = standing(run);
   const bad = badOf(state.place);
@@ -98,11 +107,11 @@ function chosenNow(run: Run, choice: Choice): Chosen {
   return isOther ? { refusal: { code: "not_allowed", text: "another_runs" } } : chosen;
 }
 
-function goTo({ state }: Run, founding: Founding): void {
+function goTo({ state }: RecoveryRun, founding: FoundingStage): void {
   state.founding = founding;
 }
 
-function fromTheTop(run: Run): void {
+function fromTheTop(run: RecoveryRun): void {
   // From a refusal too: leaving waits for what was on its way.
   if (run.facts.isLeaving) return reject(run, { code: "not_allowed", text: "leaving" });
   if (run.facts.isAllHere) return proceed(run);
@@ -110,7 +119,7 @@ function fromTheTop(run: Run): void {
   goTo(run, { at: "probing", call: call(run, { to: "FindCommit", epoch: run.facts.epoch }) });
 }
 
-export function arrived(run: Run, operation: number, isLate: boolean): void {
+export function arrived(run: RecoveryRun, operation: number, isLate: boolean): void {
   const { state, facts } = run;
   if (state.founding.at !== "arriving" || state.founding.operation !== operation) return;
   if (!facts.isAllHere && !facts.isOnline) {
@@ -121,7 +130,7 @@ export function arrived(run: Run, operation: number, isLate: boolean): void {
 }
 
 /** Everything in front of the stop is here, or does not come. */
-function proceed(run: Run, isLooked = false): void {
+function proceed(run: RecoveryRun, isLooked = false): void {
   const { state, facts } = run;
   const { made } = state;
   const bad = badOf(state.place);
@@ -147,7 +156,12 @@ function proceed(run: Run, isLooked = false): void {
   claim(run, facts.claimable.filter((agentId) => !isOut(agentId)), [], bad);
 }
 
-function claim(run: Run, wanted: readonly AgentId[], calls: readonly number[], bad: Bad): void {
+function claim(
+  run: RecoveryRun,
+  wanted: readonly AgentId[],
+  calls: readonly number[],
+  bad: UnfollowableCommit,
+): void {
   const { without } = run.state;
   if (wanted.length === 0) {
     return goTo(run, { at: "making", job: job(run, { of: "founding", bad, calls, without }) });
@@ -163,7 +177,7 @@ function claim(run: Run, wanted: readonly AgentId[], calls: readonly number[], b
 }
 
 /** The founding is on disk, and goes. */
-export function foundingMade(run: Run, number: number, result: Result): void {
+export function foundingMade(run: RecoveryRun, number: number, result: RecoveryWorkResult): void {
   const { state, facts } = run;
   const { founding } = state;
   const bad = badOf(state.place);
@@ -176,7 +190,7 @@ export function foundingMade(run: Run, number: number, result: Result): void {
     return reject(run, { code: "connection_error", text: "no_permit" });
   }
   const generation = generationOf(facts.epoch) + 1;
-  const made: Made = {
+  const made: MadeFounding = {
     ...result.made,
     generation,
     badCommit: bad.hash,
@@ -190,7 +204,7 @@ export function foundingMade(run: Run, number: number, result: Result): void {
   send(run, made);
 }
 
-function send(run: Run, { hash, isSent }: Made): void {
+function send(run: RecoveryRun, { hash, isSent }: MadeFounding): void {
   const { state } = run;
   state.made = state.made.map((made) => made.hash === hash ? { ...made, isSent: true } : made);
   const number = call(run, { to: "FoundGeneration", hash });
@@ -198,7 +212,11 @@ function send(run: Run, { hash, isSent }: Made): void {
 }
 
 /** Returns whether it was what the founding waits for. */
-export function foundingAnswered(run: Run, number: number, answer: Answer): boolean {
+export function foundingAnswered(
+  run: RecoveryRun,
+  number: number,
+  answer: RecoveryAnswer,
+): boolean {
   const { founding, place } = run.state;
   if (!("call" in founding) || founding.call !== number) return false;
   const bad = badOf(place);
@@ -226,11 +244,14 @@ export function foundingAnswered(run: Run, number: number, answer: Answer): bool
   }
 }
 
-export function ownIn({ state }: Run, commit: FoundCommit | undefined): Made | undefined {
+export function ownIn(
+  { state }: RecoveryRun,
+  commit: FoundCommit | undefined,
+): MadeFounding | undefined {
   return commit && state.made.find(({ hash }) => hash === commit.hash);
 }
 
-function looked(run: Run, commit: FoundCommit | undefined): void {
+function looked(run: RecoveryRun, commit: FoundCommit | undefined): void {
   const own = ownIn(run, commit);
   if (own === undefined || commit === undefined) return proceed(run, true);
   if (run.facts.permit !== undefined && mayEnter(run, own)) {
@@ -240,7 +261,7 @@ function looked(run: Run, commit: FoundCommit | undefined): void {
   own.members > 1 ? follow(run) : proceed(run, true);
 }
 
-function taken(run: Run, commit: FoundCommit): void {
+function taken(run: RecoveryRun, commit: FoundCommit): void {
   const own = ownIn(run, commit);
   const { permit } = run.facts;
   // Without a permit, the next connection enters it.
@@ -249,12 +270,12 @@ function taken(run: Run, commit: FoundCommit): void {
   enterOwn(run, own, commit, permit);
 }
 
-type Checking = Extract<Founding, { at: "checking" }>;
+type FoundingCheck = Extract<FoundingStage, { at: "checking" }>;
 
 /** A refusal says nothing about an earlier copy whose reply was lost. */
 function checked(
-  run: Run,
-  { hash, isOnly, refusal }: Checking,
+  run: RecoveryRun,
+  { hash, isOnly, refusal }: FoundingCheck,
   commit: FoundCommit | undefined,
 ): void {
   const { state } = run;
@@ -279,14 +300,18 @@ function checked(
 }
 
 /** Others begin the generation in which we are soon, or have begun it. */
-function follow(run: Run): void {
+function follow(run: RecoveryRun): void {
   if (run.state.place.at === "apart") return reject(run, { code: "epoch_conflict", text: "apart" });
   if (run.state.recovering.length === 0) return rest(run);
   goOn(run, { at: "following", timer: wake(run, followMs) });
 }
 
 /** Returns whether it was what the founding waits for. */
-export function foundingRefused(run: Run, number: number, refusal: Refusal): boolean {
+export function foundingRefused(
+  run: RecoveryRun,
+  number: number,
+  refusal: RecoveryRefusal,
+): boolean {
   const { founding } = run.state;
   if (!("call" in founding) || founding.call !== number) return false;
   if (founding.at === "checking") reject(run, founding.refusal);
@@ -305,62 +330,69 @@ export function foundingRefused(run: Run, number: number, refusal: Refusal): boo
 }
 
 /** The same call sends the same founding later. */
-export function foundingLost(run: Run, number: number, refusal: Refusal): boolean {
+export function foundingLost(run: RecoveryRun, number: number, refusal: RecoveryRefusal): boolean {
   const { founding } = run.state;
   if (!("call" in founding) || founding.call !== number) return false;
   reject(run, founding.at === "checking" ? founding.refusal : refusal);
   return true;
 }
 
-export function foundingTime(run: Run, timer: number): boolean {
+export function foundingTime(run: RecoveryRun, timer: number): boolean {
   const { founding } = run.state;
   if (founding.at !== "following" || founding.timer !== timer) return false;
   reject(run, { code: "mls_error", text: "not_followed" });
   return true;
 }
 
-function reject(run: Run, refusal: Refusal): void {
+function reject(run: RecoveryRun, refusal: RecoveryRefusal): void {
   settleAll(run, refusal);
   rest(run);
 }
 
-function rest(run: Run): void {
+function rest(run: RecoveryRun): void {
   goOn(run, { at: "none" });
 }
 
-function goOn(run: Run, founding: Founding): void {
+function goOn(run: RecoveryRun, founding: FoundingStage): void {
   const wasOnItsWay = isOnItsWay(run.state.founding);
   goTo(run, founding);
   if (wasOnItsWay) tellSettled(run);
 }
 
 /** Nothing of ours is on its way or asked for any more. */
-export function tellSettled(run: Run): void {
+export function tellSettled(run: RecoveryRun): void {
   if (run.state.settling === undefined && !isOnItsWay(run.state.founding)) {
     find(run, { type: "founding_settled" });
   }
 }
 
-function isOnItsWay({ at }: Founding): boolean {
+function isOnItsWay({ at }: FoundingStage): boolean {
   return at === "sent" || at === "checking";
 }
 
 /** The program wants to leave: our leaf is soon told for good. */
-export function leaves(run: Run): void {
+export function leaves(run: RecoveryRun): void {
   const { founding } = run.state;
   if (founding.at !== "none" && !isOnItsWay(founding)) {
     reject(run, { code: "not_allowed", text: "leaving" });
   }
 }
 
-export function foundingFailed(run: Run, number: number, refusal: Refusal): boolean {
+export function foundingFailed(
+  run: RecoveryRun,
+  number: number,
+  refusal: RecoveryRefusal,
+): boolean {
   const { founding } = run.state;
   if (founding.at !== "making" || founding.job !== number) return false;
   reject(run, refusal);
   return true;
 }
 
-export function settleAll({ state, effects }: Run, refusal: Refusal | undefined): void {
+export function settleAll(
+  { state, effects }: RecoveryRun,
+  refusal: RecoveryRefusal | undefined,
+): void {
   for (const { operation } of state.recovering) {
     effects.push({ type: "settle", operation, refusal });
   }
@@ -370,7 +402,7 @@ export function settleAll({ state, effects }: Run, refusal: Refusal | undefined)
 /**
  * The calls of the program are about the place. A founding that is on its way goes on without them.
  */
-export function foundingMoved(run: Run, before: Place): void {
+export function foundingMoved(run: RecoveryRun, before: RecoveryPlace): void {
   const { state } = run;
   const { place: { at }, founding } = state;
   if (founding.at === "none" && state.recovering.length === 0) return;

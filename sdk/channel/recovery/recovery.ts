@@ -32,19 +32,19 @@ import {
   isAgain,
   job,
   nextFounding,
+  type RecoveryRun,
   report,
-  type Run,
 } from "./recovery_run.ts";
 import type {
-  Answer,
-  Bad,
-  Place,
+  RecoveryAnswer,
   RecoveryEvent,
   RecoveryFacts,
+  RecoveryPlace,
+  RecoveryRefusal,
   RecoveryState,
   RecoveryStep,
-  Refusal,
-  Result,
+  RecoveryWorkResult,
+  UnfollowableCommit,
 } from "./recovery_state.ts";
 import {
   backAnswered,
@@ -54,12 +54,12 @@ import {
   backRefused,
   backTime,
   beginBack,
-  type Beginning,
   haltBack,
   hear,
   hurry,
   newBack,
   resumeBack,
+  type WayBackStart,
 } from "./way_back.ts";
 
 export function stepRecovery(
@@ -67,7 +67,7 @@ export function stepRecovery(
   event: RecoveryEvent,
   facts: RecoveryFacts,
 ): RecoveryStep {
-  const run: Run = { state, facts, write: [], effects: [] };
+  const run: RecoveryRun = { state, facts, write: [], effects: [] };
   if (state.isOver) return run;
   const before = state.place;
   happen(run, event);
@@ -76,9 +76,9 @@ export function stepRecovery(
   return run;
 }
 
-type Of<T extends RecoveryEvent["type"]> = Extract<RecoveryEvent, { type: T }>;
+type RecoveryEventOf<T extends RecoveryEvent["type"]> = Extract<RecoveryEvent, { type: T }>;
 
-function happen(run: Run, event: RecoveryEvent): void {
+function happen(run: RecoveryRun, event: RecoveryEvent): void {
   const { state } = run;
   switch (event.type) {
     case "connected":
@@ -146,7 +146,7 @@ function happen(run: Run, event: RecoveryEvent): void {
 }
 
 /** The connection has shown that our store is as new as what we did, and that the log is ours. */
-function permitted(run: Run): void {
+function permitted(run: RecoveryRun): void {
   const { state, facts } = run;
   const { place } = state;
   if (place.at === "outside" && place.back.by === "word") takenBack(run, { at: "in_step" });
@@ -162,22 +162,22 @@ function permitted(run: Run): void {
 /**
  * The reason to ask is taken back. A commit that has removed us meanwhile was no answer to that.
  */
-function takenBack(run: Run, place: Place): void {
+function takenBack(run: RecoveryRun, place: RecoveryPlace): void {
   goTo(run, place);
   if (run.state.isRemoved) find(run, { type: "gone" });
 }
 
-function goTo(run: Run, place: Place): void {
+function goTo(run: RecoveryRun, place: RecoveryPlace): void {
   run.state.place = place;
   if (place.at === "in_step") find(run, { type: "in_step" });
 }
 
-function doubted(run: Run, { by, reason, sent }: Of<"doubt">): void {
+function doubted(run: RecoveryRun, { by, reason, sent }: RecoveryEventOf<"doubt">): void {
   const { state } = run;
   const { place } = state;
   if (place.at === "apart") return;
   const ground = by === "lapse" ? "lapse" : "word";
-  const beginning: Beginning = {
+  const beginning: WayBackStart = {
     by: ground,
     reason,
     ...(by === "store" && { proof: sent ?? "none" }),
@@ -192,7 +192,7 @@ function doubted(run: Run, { by, reason, sent }: Of<"doubt">): void {
 }
 
 /** That the log holds the commit at which we are stopped is the relay's word, too. */
-function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
+function stopFound(run: RecoveryRun, { epoch, commit }: RecoveryEventOf<"stop_found">): void {
   const { state } = run;
   const { place } = state;
   const bad = badOf(place);
@@ -220,18 +220,18 @@ function stopFound(run: Run, { epoch, commit }: Of<"stop_found">): void {
  * That a founding is in the log is the relay's word. It has taken it back if its log is in an
  * earlier generation.
  */
-function logAt(run: Run, generation: number): void {
+function logAt(run: RecoveryRun, generation: number): void {
   const { place } = run.state;
   if (place.at !== "apart" || generation >= place.foreign.generation) return;
   run.write.push({ type: "foreign", foreign: undefined });
   goTo(run, place.bad === undefined ? { at: "in_step" } : stoppedAt(place.bad));
 }
 
-function stoppedAt(bad: Bad): Place {
+function stoppedAt(bad: UnfollowableCommit): RecoveryPlace {
   return { at: "stopped", bad, askers: [], back: undefined };
 }
 
-function cannotFollow(run: Run, { bad, reason }: Of<"cannot_follow">): void {
+function cannotFollow(run: RecoveryRun, { bad, reason }: RecoveryEventOf<"cannot_follow">): void {
   const { state } = run;
   const { place } = state;
   if (bad === undefined) return outOfStep(run, { type: "out_of_step", reason });
@@ -247,7 +247,7 @@ function cannotFollow(run: Run, { bad, reason }: Of<"cannot_follow">): void {
 }
 
 /** A stop stays: it may be all that is true of it, and an owner needs it to begin anew. */
-function outOfStep(run: Run, { reason, isNamed }: Of<"out_of_step">): void {
+function outOfStep(run: RecoveryRun, { reason, isNamed }: RecoveryEventOf<"out_of_step">): void {
   const { state } = run;
   const { place } = state;
   const beginning = { by: "commits", reason, ...(isNamed !== undefined && { isNamed }) } as const;
@@ -261,7 +261,7 @@ function outOfStep(run: Run, { reason, isNamed }: Of<"out_of_step">): void {
   if (place.back === undefined) beginBack(run);
 }
 
-function removed(run: Run, { isAgain, reason }: Of<"removed">): void {
+function removed(run: RecoveryRun, { isAgain, reason }: RecoveryEventOf<"removed">): void {
   // One that answers our request removes us first.
   if (backOf(run.state.place) !== undefined) return void (run.state.isRemoved ||= !isAgain);
   if (!isAgain) return find(run, { type: "gone" });
@@ -272,7 +272,7 @@ function removed(run: Run, { isAgain, reason }: Of<"removed">): void {
  * A founding on the group before was given up by going on: an honest relay holds no bad commit
  * there any more, and takes it not.
  */
-function moved(run: Run, from: string): void {
+function moved(run: RecoveryRun, from: string): void {
   const { state } = run;
   for (const { hash, base } of state.made) {
     if (base === from) run.write.push({ type: "no_founding", hash });
@@ -280,7 +280,7 @@ function moved(run: Run, from: string): void {
   state.made = state.made.filter(({ base }) => base !== from);
 }
 
-function leaving(run: Run): void {
+function leaving(run: RecoveryRun): void {
   leaves(run);
   const { place, made } = run.state;
   // Without a permit too: a founding that the log holds gives us another leaf as soon as there is
@@ -289,7 +289,7 @@ function leaving(run: Run): void {
   tellSettled(run);
 }
 
-function resume(run: Run): void {
+function resume(run: RecoveryRun): void {
   const { state, facts } = run;
   state.isHalted = false;
   resumeBack(run);
@@ -304,7 +304,7 @@ function resume(run: Run): void {
   if (isDue) settleOwn(run);
 }
 
-function failed(run: Run, { job: number, refusal }: Of<"failed">): void {
+function failed(run: RecoveryRun, { job: number, refusal }: RecoveryEventOf<"failed">): void {
   const { state } = run;
   // The founding comes again.
   if (state.opening?.job === number) state.opening = undefined;
@@ -312,7 +312,7 @@ function failed(run: Run, { job: number, refusal }: Of<"failed">): void {
 }
 
 /** An entry at the stop, or behind it: what stands in front of it is here. */
-function stopRead(run: Run, isStop: boolean): void {
+function stopRead(run: RecoveryRun, isStop: boolean): void {
   const isOurs = isStop && run.facts.permit !== undefined && run.state.made.length > 0;
   if (!isOurs) return arrivedAll(run);
   find(run, { type: "all_arrived" });
@@ -320,13 +320,13 @@ function stopRead(run: Run, isStop: boolean): void {
 }
 
 /** The log delivers a founding of ours to everybody else. */
-function settleOwn(run: Run): void {
+function settleOwn(run: RecoveryRun): void {
   if (run.state.made.length > 0 && run.facts.permit !== undefined && !run.state.isHalted) {
     askForOwn(run);
   }
 }
 
-function askForOwn(run: Run): void {
+function askForOwn(run: RecoveryRun): void {
   const { state } = run;
   state.settling ??= call(run, { to: "FindCommit", epoch: nextFounding(run) });
 }
@@ -335,17 +335,17 @@ function askForOwn(run: Run): void {
  * We may be the only member that cannot follow. A rejoin would lose unread messages, so they are
  * read first.
  */
-function askWhenRead(run: Run): void {
+function askWhenRead(run: RecoveryRun): void {
   if (run.facts.isAllHere) askWhenShown(run);
 }
 
 /** All in front of the stop is here: the facts of this step may not say so yet. */
-function arrivedAll(run: Run): void {
+function arrivedAll(run: RecoveryRun): void {
   find(run, { type: "all_arrived" });
   askWhenShown(run);
 }
 
-function askWhenShown(run: Run): void {
+function askWhenShown(run: RecoveryRun): void {
   const { state, facts } = run;
   const { place } = state;
   if (place.at !== "stopped" || place.back !== undefined || !facts.isAllShown) return;
@@ -355,7 +355,10 @@ function askWhenShown(run: Run): void {
   beginBack(run);
 }
 
-function founded(run: Run, { generation, founder, out, verdict, reason }: Of<"founding">): void {
+function founded(
+  run: RecoveryRun,
+  { generation, founder, out, verdict, reason }: RecoveryEventOf<"founding">,
+): void {
   const { state, facts } = run;
   const { place } = state;
   if (generation <= generationOf(facts.epoch)) return;
@@ -380,7 +383,7 @@ function founded(run: Run, { generation, founder, out, verdict, reason }: Of<"fo
   }
 }
 
-function leftBehind(run: Run, reason: string, generation: number): void {
+function leftBehind(run: RecoveryRun, reason: string, generation: number): void {
   find(run, { type: "all_arrived" });
   report(run, { kind: "begun_anew", reason });
   goOutside(run, { by: "commits", reason, generation }, true);
@@ -391,7 +394,7 @@ function leftBehind(run: Run, reason: string, generation: number): void {
  * says that it is there, so we stay stopped, and ask anew: if its log is in that generation, its
  * answer names it, and a member shows how it came to be.
  */
-function foundedAhead(run: Run, generation: number): void {
+function foundedAhead(run: RecoveryRun, generation: number): void {
   const { state } = run;
   if (state.place.at === "stopped" && generation > state.asked) {
     state.asked = generation;
@@ -401,7 +404,7 @@ function foundedAhead(run: Run, generation: number): void {
   arrivedAll(run);
 }
 
-function asker(run: Run, { agentId, generation }: Of<"asker">): void {
+function asker(run: RecoveryRun, { agentId, generation }: RecoveryEventOf<"asker">): void {
   const { state } = run;
   const { place } = state;
   // Nobody else can tell us that ours was taken: it is not delivered to us.
@@ -414,17 +417,17 @@ function asker(run: Run, { agentId, generation }: Of<"asker">): void {
   state.place = { ...place, askers: [...place.askers, agentId] };
 }
 
-function forgetSpent({ state, effects }: Run): void {
+function forgetSpent({ state, effects }: RecoveryRun): void {
   if (state.spent.length > 0) effects.push({ type: "forget_keys", own: state.spent });
   state.spent = [];
 }
 
-function answered(run: Run, event: Of<"answered">): void {
+function answered(run: RecoveryRun, event: RecoveryEventOf<"answered">): void {
   if (run.state.settling === event.call) return settled(run, event.answer);
   if (!foundingAnswered(run, event.call, event.answer)) backAnswered(run, event);
 }
 
-function settled(run: Run, answer: Answer): void {
+function settled(run: RecoveryRun, answer: RecoveryAnswer): void {
   const { state, facts, facts: { permit } } = run;
   state.settling = undefined;
   const commit = answer.to === "FindCommit" ? answer.commit : undefined;
@@ -437,7 +440,10 @@ function settled(run: Run, answer: Answer): void {
   tellSettled(run);
 }
 
-function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): void {
+function refused(
+  run: RecoveryRun,
+  { call: number, refusal, epoch }: RecoveryEventOf<"refused">,
+): void {
   if (run.state.settling === number) return retry(run, refusal);
   if (foundingRefused(run, number, refusal) || !backRefused(run, number, refusal, epoch)) return;
   // Nobody else may be in ours, to tell us that it was taken.
@@ -445,17 +451,17 @@ function refused(run: Run, { call: number, refusal, epoch }: Of<"refused">): voi
   if (refusal.code === "epoch_conflict" && isLater) settleOwn(run);
 }
 
-function lost(run: Run, { call: number, refusal }: Of<"lost">): void {
+function lost(run: RecoveryRun, { call: number, refusal }: RecoveryEventOf<"lost">): void {
   if (run.state.settling === number) return retry(run, refusal);
   if (!foundingLost(run, number, refusal)) backLost(run, number, refusal);
 }
 
-function retry(run: Run, refusal: Refusal): void {
+function retry(run: RecoveryRun, refusal: RecoveryRefusal): void {
   run.state.settling = undefined;
   find(run, { type: "retry", refusal });
 }
 
-function done(run: Run, number: number, result: Result): void {
+function done(run: RecoveryRun, number: number, result: RecoveryWorkResult): void {
   const { state, facts: { permit } } = run;
   if (result.of === "generation") {
     const { opening } = state;
@@ -473,7 +479,7 @@ function done(run: Run, number: number, result: Result): void {
   if (opened !== undefined) enterMembership(run, opened);
 }
 
-function over(run: Run): void {
+function over(run: RecoveryRun): void {
   const { state } = run;
   settleAll(run, { code: "over", text: "over" });
   state.founding = { at: "none" };

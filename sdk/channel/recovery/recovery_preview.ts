@@ -2,8 +2,8 @@
 import { type AgentId, limits } from "../../../proto/mod.ts";
 import { invalidArgument } from "../../base/errors.ts";
 import { identityText } from "../../base/identity_text.ts";
-import type { LeftOut, Lineage } from "../group/lineage.ts";
-import type { Choice } from "./recovery_state.ts";
+import type { ExclusionList, Lineage } from "../group/lineage.ts";
+import type { ExclusionChoice } from "./recovery_state.ts";
 
 /** Whom a recovery leaves out beside the sender of the bad commit. Give one of both, or none. */
 export interface RecoveryChoice {
@@ -52,7 +52,7 @@ const maxNamed = limits.membersPerChannel - 2;
 export function choiceOf(
   { without, keep }: RecoveryChoice,
   find: (named: string) => AgentId,
-): Choice {
+): ExclusionChoice {
   if (without !== undefined && keep !== undefined) {
     throw invalidArgument("Cannot recover: give `without` or `keep`, not both");
   }
@@ -84,7 +84,7 @@ function idsOf(
 
 export interface PreviewFacts {
   readonly members: number;
-  readonly leftOut: LeftOut;
+  readonly leftOut: ExclusionList;
   readonly lineage: Lineage;
   readonly choiceNeeded: boolean;
   readonly identities: ReadonlyMap<AgentId, Uint8Array>;

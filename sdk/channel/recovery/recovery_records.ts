@@ -4,13 +4,19 @@
  * its disk makes: `restore(records) = forget(state)`.
  */
 import type { ForeignGeneration } from "./foreign_generation.ts";
-import type { Bad, Made, Place, RecoveryChange, RecoveryState } from "./recovery_state.ts";
+import type {
+  MadeFounding,
+  RecoveryChange,
+  RecoveryPlace,
+  RecoveryState,
+  UnfollowableCommit,
+} from "./recovery_state.ts";
 
 export interface RecoveryRecords {
-  readonly stopped: Bad | undefined;
+  readonly stopped: UnfollowableCommit | undefined;
   readonly foreign: ForeignGeneration | undefined;
   readonly foundings: readonly Pick<
-    Made,
+    MadeFounding,
     "hash" | "generation" | "badCommit" | "base" | "members" | "without"
   >[];
   readonly returnedMs: number | undefined;
@@ -53,7 +59,10 @@ export function restore(
   };
 }
 
-function placeFrom(bad: Bad | undefined, foreign: ForeignGeneration | undefined): Place {
+function placeFrom(
+  bad: UnfollowableCommit | undefined,
+  foreign: ForeignGeneration | undefined,
+): RecoveryPlace {
   if (foreign !== undefined) return { at: "apart", foreign, bad };
   return bad === undefined
     ? { at: "in_step" }
@@ -94,7 +103,7 @@ export function forget(state: RecoveryState): RecoveryState {
 }
 
 /** A way back begins again when the reason for it is found again. */
-function forgetPlace(place: Place): Place {
+function forgetPlace(place: RecoveryPlace): RecoveryPlace {
   switch (place.at) {
     case "in_step":
     case "apart":

@@ -1,20 +1,20 @@
 /** One step of the room under way, and what all of its parts say and ask. */
 import { foundingEpoch, generationOf } from "../../../proto/mod.ts";
 import type {
-  Bad,
-  Finding,
-  Place,
   RecoveryChange,
   RecoveryEffect,
   RecoveryFacts,
+  RecoveryFinding,
+  RecoveryPlace,
+  RecoveryReport,
+  RecoveryRequest,
   RecoveryState,
-  Report,
-  Request,
+  RecoveryWork,
+  UnfollowableCommit,
   WayBack,
-  Work,
 } from "./recovery_state.ts";
 
-export interface Run {
+export interface RecoveryRun {
   readonly state: RecoveryState;
   readonly facts: RecoveryFacts;
   readonly write: RecoveryChange[];
@@ -27,34 +27,34 @@ export interface Run {
  */
 const calmMs = 10 * 60_000;
 
-export function call(run: Run, request: Request): number {
+export function call(run: RecoveryRun, request: RecoveryRequest): number {
   const number = ++run.state.numbers;
   run.effects.push({ type: "call", call: number, request });
   return number;
 }
 
-export function job(run: Run, work: Work): number {
+export function job(run: RecoveryRun, work: RecoveryWork): number {
   const number = ++run.state.numbers;
   run.effects.push({ type: "job", job: number, work });
   return number;
 }
 
-export function wake(run: Run, afterMs: number): number {
+export function wake(run: RecoveryRun, afterMs: number): number {
   const timer = ++run.state.numbers;
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
-export function find(run: Run, finding: Finding): void {
+export function find(run: RecoveryRun, finding: RecoveryFinding): void {
   run.effects.push({ type: "finding", finding });
 }
 
-export function report(run: Run, what: Report): void {
+export function report(run: RecoveryRun, what: RecoveryReport): void {
   run.effects.push({ type: "report", report: what });
 }
 
 /** The way back that runs, if one does. */
-export function backOf(place: Place): WayBack | undefined {
+export function backOf(place: RecoveryPlace): WayBack | undefined {
   return "back" in place ? place.back : undefined;
 }
 
@@ -68,12 +68,12 @@ export function timersOf({ place, founding }: RecoveryState): readonly (number |
   ];
 }
 
-export function badOf(place: Place): Bad | undefined {
+export function badOf(place: RecoveryPlace): UnfollowableCommit | undefined {
   return "bad" in place ? place.bad : undefined;
 }
 
 /** The epoch of the log in which the generation after ours begins. */
-export function nextFounding({ facts: { epoch } }: Run): number {
+export function nextFounding({ facts: { epoch } }: RecoveryRun): number {
   return foundingEpoch(generationOf(epoch) + 1);
 }
 
@@ -84,7 +84,7 @@ export function nextFounding({ facts: { epoch } }: Run): number {
  */
 export function isAgain(
   { returnedMs }: Pick<RecoveryState, "returnedMs">,
-  bad: Bad,
+  bad: UnfollowableCommit,
   facts: RecoveryFacts,
 ): boolean {
   return returnedMs !== undefined && Math.abs(bad.sinceMs - returnedMs) < calmMs &&

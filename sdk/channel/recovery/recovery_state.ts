@@ -6,11 +6,11 @@
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
 import type { ForeignGeneration } from "./foreign_generation.ts";
-import type { LeftOut } from "../group/lineage.ts";
+import type { ExclusionList } from "../group/lineage.ts";
 import type { Answerers, Peer } from "./answerers.ts";
 
 /** A commit that its sender signed and that we cannot follow. */
-export interface Bad {
+export interface UnfollowableCommit {
   readonly sequence: number;
   readonly epoch: number;
   readonly hash: string;
@@ -21,7 +21,7 @@ export interface Bad {
 }
 
 /** A founding of ours, which the relay may have taken. */
-export interface Made {
+export interface MadeFounding {
   readonly hash: string;
   readonly generation: number;
   /** The commit that it is about, and the group on which it stands. */
@@ -37,19 +37,23 @@ export interface Made {
   readonly isRefused: boolean;
 }
 
-export type Place =
+export type RecoveryPlace =
   /** The group follows the log. */
   | { readonly at: "in_step" }
   /** The group stands before a commit that its sender signed and that cannot be followed. */
   | {
     readonly at: "stopped";
-    readonly bad: Bad;
+    readonly bad: UnfollowableCommit;
     /** Members that ask to be let in since we are stopped: they cannot follow either. */
     readonly askers: readonly AgentId[];
     readonly back: WayBack | undefined;
   }
   /** The log is in a generation that this agent refuses. */
-  | { readonly at: "apart"; readonly foreign: ForeignGeneration; readonly bad: Bad | undefined }
+  | {
+    readonly at: "apart";
+    readonly foreign: ForeignGeneration;
+    readonly bad: UnfollowableCommit | undefined;
+  }
   /** The group is of no use: this agent asks to be let in. */
   | { readonly at: "outside"; readonly back: WayBack };
 
@@ -57,15 +61,15 @@ export type Place =
  * `commits`: what members signed, never taken back. `word`: of the relay, which a permit ends.
  * `lapse`: the same, which a permit does not end. `stop`: others may have followed.
  */
-export type Ground = "commits" | "word" | "lapse" | "stop";
+export type ReturnGround = "commits" | "word" | "lapse" | "stop";
 
-export interface Own {
+export interface RejoinKeyPackage {
   readonly reference: string;
   readonly leaf: string;
   readonly notAfterMs: number;
 }
 
-export interface Welcomed {
+export interface ReceivedWelcome {
   readonly welcome: number;
   readonly sender: AgentId;
 }
@@ -78,12 +82,12 @@ export interface ToldLeaf {
   readonly sender: AgentId;
 }
 
-export type Told =
-  | { readonly of: "welcome"; readonly told: Welcomed }
+export type RejoinAnswer =
+  | { readonly of: "welcome"; readonly told: ReceivedWelcome }
   | { readonly of: "leaf"; readonly told: ToldLeaf };
 
 /** Requests of one attempt, made anew for each leaf that we are told. */
-export interface Attempt {
+export interface RejoinAttempt {
   readonly signed: readonly string[];
   readonly leaves: number;
   /** Another generation was named: once it is asked without a pause. */
@@ -91,7 +95,7 @@ export interface Attempt {
 }
 
 export interface WayBack {
-  readonly by: Ground;
+  readonly by: ReturnGround;
   readonly reason: string;
   /** That we want into. */
   readonly generation: number;
@@ -99,13 +103,13 @@ export interface WayBack {
   readonly leaf: string | undefined;
   readonly answerers: Answerers;
   /** Not looked at yet. */
-  readonly told: readonly Told[];
+  readonly told: readonly RejoinAnswer[];
   /**
    * A Welcome that is good for an agent in step may not be for a stopped one: so the place of its
    * beginning is kept.
    */
   readonly look:
-    | { readonly job: number; readonly at: Told; readonly place: Place["at"] }
+    | { readonly job: number; readonly at: RejoinAnswer; readonly place: RecoveryPlace["at"] }
     | undefined;
   /**
    * The last entry of ours that the relay knows: it may prove that our store is older. `none`: it
@@ -114,11 +118,11 @@ export interface WayBack {
   readonly proof: number | "none" | undefined;
   /** It is among the times that are limited. */
   readonly isCounted: boolean;
-  readonly attempt: Attempt | undefined;
-  readonly step: BackStep;
+  readonly attempt: RejoinAttempt | undefined;
+  readonly step: WayBackStep;
 }
 
-export type BackStep =
+export type WayBackStep =
   /** The relay is asked for our latest entry: is our store provably older? */
   | {
     readonly at: "proving";
@@ -153,15 +157,15 @@ export type BackStep =
   /** Until the next request. */
   | { readonly at: "pausing"; readonly timer: number | undefined }
   /** Leaving has said goodbye. A rest goes on meanwhile; its timer is undefined when it is over. */
-  | { readonly at: "halted"; readonly rest: Rest | undefined };
+  | { readonly at: "halted"; readonly rest: RejoinPause | undefined };
 
-export interface Rest {
+export interface RejoinPause {
   readonly of: "hour" | "day";
   readonly untilMs: number;
   readonly timer: number | undefined;
 }
 
-export type Founding =
+export type FoundingStage =
   /** No founding is on its way. */
   | { readonly at: "none" }
   /** Is the relay there? */
@@ -187,12 +191,12 @@ export type Founding =
     readonly call: number;
     readonly hash: string;
     readonly isOnly: boolean;
-    readonly refusal: Refusal;
+    readonly refusal: RecoveryRefusal;
   }
   /** Another owner was faster, or members let us in: their generation has to arrive. */
   | { readonly at: "following"; readonly timer: number };
 
-export interface Refusal {
+export interface RecoveryRefusal {
   readonly code: string;
   readonly text: string;
   /** Agents that it is about. */
@@ -203,13 +207,13 @@ export interface Refusal {
  * Whom a call leaves out beside the blamed: exactly `without`; those of the list but `keep`; or,
  * without both, the list.
  */
-export interface Choice {
+export interface ExclusionChoice {
   readonly without?: readonly AgentId[];
   readonly keep?: readonly AgentId[];
 }
 
 /** A call of `recover()`. */
-export interface Calling {
+export interface RecoverCall {
   readonly operation: number;
   /** It named whom to leave out, or to keep. */
   readonly isNamed: boolean;
@@ -218,12 +222,12 @@ export interface Calling {
 }
 
 export interface RecoveryState {
-  place: Place;
+  place: RecoveryPlace;
   /** Foundings of ours that were made in our generation, the latest last. */
-  made: readonly Made[];
-  founding: Founding;
+  made: readonly MadeFounding[];
+  founding: FoundingStage;
   /** Calls of `recover()` that wait for it. */
-  recovering: readonly Calling[];
+  recovering: readonly RecoverCall[];
   /**
    * Of them: whom they leave out beside the blamed, ascending; times that it waited for what stands
    * in front of the stop, and foundings that the relay refused.
@@ -251,7 +255,7 @@ export interface RecoveryState {
   cameBackMs: readonly number[];
   /** The log holds something of ours that this store does not know. */
   isProven: boolean;
-  own: Own | undefined;
+  own: RejoinKeyPackage | undefined;
   /**
    * KeyPackages that may be in the group, or be brought into it by a request that is valid: their
    * keys stay.
@@ -280,14 +284,14 @@ export interface RecoveryFacts {
   /** Those but us and the ones that leave. */
   readonly claimable: readonly AgentId[];
   /** Whom a recovery leaves out beside the sender of the commit at which we are stopped. */
-  readonly leftOut: LeftOut;
+  readonly leftOut: ExclusionList;
   /** Everything in front of the stop is here; has been read; was taken by the program. */
   readonly isAllHere: boolean;
   readonly isAllRead: boolean;
   readonly isAllShown: boolean;
   readonly isLeaving: boolean;
   /** Welcomes to this channel that came before anybody wanted them. */
-  readonly welcomes: readonly Welcomed[];
+  readonly welcomes: readonly ReceivedWelcome[];
   readonly nowMs: number;
   readonly relayNowMs: number;
   readonly jitter: (ms: number) => number;
@@ -320,7 +324,11 @@ export type RecoveryEvent =
    */
   | { readonly type: "ended"; readonly isRecovered: boolean }
   /** A commit cannot be followed, although its sender signed it. */
-  | { readonly type: "cannot_follow"; readonly bad: Bad | undefined; readonly reason: string }
+  | {
+    readonly type: "cannot_follow";
+    readonly bad: UnfollowableCommit | undefined;
+    readonly reason: string;
+  }
   /** Our group is not the one of the log. `isNamed`: members are asked by name. */
   | { readonly type: "out_of_step"; readonly reason: string; readonly isNamed?: boolean }
   /** An entry at the stop, or behind it. */
@@ -346,11 +354,11 @@ export type RecoveryEvent =
   /** A commit of ours was entered: requests that we signed before are void. */
   | { readonly type: "own_commit" }
   /** A Welcome has arrived. */
-  | { readonly type: "welcome"; readonly told: Welcomed }
+  | { readonly type: "welcome"; readonly told: ReceivedWelcome }
   /** A member tells us our present leaf. */
   | { readonly type: "leaf"; readonly told: ToldLeaf }
   /** The program calls `recover()`. */
-  | { readonly type: "recover"; readonly operation: number; readonly choice: Choice }
+  | { readonly type: "recover"; readonly operation: number; readonly choice: ExclusionChoice }
   /** Everything in front of the stop is here, or nothing comes any more. */
   | { readonly type: "arrived"; readonly operation: number; readonly isLate: boolean }
   /**
@@ -363,41 +371,41 @@ export type RecoveryEvent =
   /** Leaving has failed, and the way back goes on. */
   | { readonly type: "resume" }
   /** The relay has answered. */
-  | { readonly type: "answered"; readonly call: number; readonly answer: Answer }
+  | { readonly type: "answered"; readonly call: number; readonly answer: RecoveryAnswer }
   /** The relay has refused. `epoch`: of an `epoch_conflict`. */
   | {
     readonly type: "refused";
     readonly call: number;
-    readonly refusal: Refusal;
+    readonly refusal: RecoveryRefusal;
     readonly epoch?: number;
   }
   /** The relay's answer was lost. */
-  | { readonly type: "lost"; readonly call: number; readonly refusal: Refusal }
+  | { readonly type: "lost"; readonly call: number; readonly refusal: RecoveryRefusal }
   /** Work with keys has ended. */
-  | { readonly type: "done"; readonly job: number; readonly result: Result }
+  | { readonly type: "done"; readonly job: number; readonly result: RecoveryWorkResult }
   /** Keys could not be made or used. */
-  | { readonly type: "failed"; readonly job: number; readonly refusal: Refusal }
+  | { readonly type: "failed"; readonly job: number; readonly refusal: RecoveryRefusal }
   /** A timer has run out: a pause, a rest, or the wait for an answer. */
   | { readonly type: "time"; readonly timer: number }
   /** The channel is over: every call that waits is rejected. */
   | { readonly type: "over" };
 
-export type Answer =
+export type RecoveryAnswer =
   | { readonly to: "FindCommit"; readonly commit?: FoundCommit }
   | { readonly to: "ReadOwn" }
   | { readonly to: "ClaimForFounding" }
   | { readonly to: "FoundGeneration"; readonly sequence: number }
   | { readonly to: "RequestRejoin"; readonly requestId: string };
 
-export type Result =
+export type RecoveryWorkResult =
   | { readonly of: "proof"; readonly isProof: boolean }
-  | { readonly of: "request"; readonly own: Own }
+  | { readonly of: "request"; readonly own: RejoinKeyPackage }
   | { readonly of: "leaf"; readonly isOurs: boolean }
-  | { readonly of: "welcome"; readonly opened: Opened | Unopened }
-  | { readonly of: "founding"; readonly made: Pick<Made, "hash" | "members"> }
+  | { readonly of: "welcome"; readonly opened: ReadableWelcome | UnreadableWelcome }
+  | { readonly of: "founding"; readonly made: Pick<MadeFounding, "hash" | "members"> }
   | { readonly of: "generation"; readonly why: string | undefined };
 
-export interface Opened {
+export interface ReadableWelcome {
   /** The KeyPackage that it was for. */
   readonly own: string;
   readonly generation: number;
@@ -405,13 +413,13 @@ export interface Opened {
   readonly members: readonly AgentId[];
 }
 
-export interface Unopened {
+export interface UnreadableWelcome {
   readonly why: string;
   /** It names our KeyPackage, so that the group may have it now. */
   readonly isForOwn: boolean;
 }
 
-export type Request =
+export type RecoveryRequest =
   | { readonly to: "FindCommit"; readonly epoch: number }
   | { readonly to: "ReadOwn"; readonly sequence: number }
   | { readonly to: "ClaimForFounding"; readonly agentIds: readonly AgentId[] }
@@ -425,7 +433,7 @@ export type Request =
     readonly answerer: AgentId | undefined;
   };
 
-export type Work =
+export type RecoveryWork =
   /** Whether the entry that this call returned is of ours, and of no process of this store. */
   | { readonly of: "proof"; readonly call: number }
   /**
@@ -448,7 +456,7 @@ export type Work =
   /** With the KeyPackages that these calls returned. */
   | {
     readonly of: "founding";
-    readonly bad: Bad;
+    readonly bad: UnfollowableCommit;
     readonly calls: readonly number[];
     readonly without: readonly AgentId[];
   }
@@ -456,9 +464,9 @@ export type Work =
 
 /** To be on disk before anything else of the step. */
 export type RecoveryChange =
-  | { readonly type: "stopped"; readonly bad: Bad | undefined }
+  | { readonly type: "stopped"; readonly bad: UnfollowableCommit | undefined }
   | { readonly type: "foreign"; readonly foreign: ForeignGeneration | undefined }
-  | { readonly type: "founding"; readonly made: Made }
+  | { readonly type: "founding"; readonly made: MadeFounding }
   | { readonly type: "no_founding"; readonly hash: string }
   | { readonly type: "returned"; readonly atMs: number | undefined }
   | { readonly type: "came_back"; readonly timesMs: readonly number[] }
@@ -467,7 +475,7 @@ export type RecoveryChange =
   | { readonly type: "membership"; readonly welcome: number };
 
 /** News for the other rooms. */
-export type Finding =
+export type RecoveryFinding =
   | { readonly type: "stopped" }
   | { readonly type: "in_step" }
   /** `hears`: the link goes on to hear the log. */
@@ -483,14 +491,14 @@ export type Finding =
   /** Nothing behind this entry is read before there is a permit. */
   | { readonly type: "hold" }
   /** With the refusal of the question to the log, if that is why. */
-  | { readonly type: "retry"; readonly refusal?: Refusal }
+  | { readonly type: "retry"; readonly refusal?: RecoveryRefusal }
   | { readonly type: "over" };
 
-export type Report =
-  | { readonly kind: "refused_commit"; readonly bad: Bad }
-  | { readonly kind: "log_set_back"; readonly bad: Bad }
+export type RecoveryReport =
+  | { readonly kind: "refused_commit"; readonly bad: UnfollowableCommit }
+  | { readonly kind: "log_set_back"; readonly bad: UnfollowableCommit }
   | { readonly kind: "refused_recovery"; readonly foreign: ForeignGeneration }
-  | { readonly kind: "recovered"; readonly bad: Bad | undefined }
+  | { readonly kind: "recovered"; readonly bad: UnfollowableCommit | undefined }
   | { readonly kind: "begun_anew"; readonly reason: string }
   | { readonly kind: "begun_ahead" }
   | { readonly kind: "rejoined" }
@@ -502,14 +510,18 @@ export type Report =
   | { readonly kind: "ask_for_invite"; readonly because: "strange_leaf" | "too_many_refusals" };
 
 export type RecoveryEffect =
-  | { readonly type: "call"; readonly call: number; readonly request: Request }
-  | { readonly type: "job"; readonly job: number; readonly work: Work }
+  | { readonly type: "call"; readonly call: number; readonly request: RecoveryRequest }
+  | { readonly type: "job"; readonly job: number; readonly work: RecoveryWork }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /** The link tells when what stands in front of the stop is here. */
   | { readonly type: "await_arrival"; readonly operation: number }
-  | { readonly type: "settle"; readonly operation: number; readonly refusal: Refusal | undefined }
-  | { readonly type: "report"; readonly report: Report }
-  | { readonly type: "finding"; readonly finding: Finding }
+  | {
+    readonly type: "settle";
+    readonly operation: number;
+    readonly refusal: RecoveryRefusal | undefined;
+  }
+  | { readonly type: "report"; readonly report: RecoveryReport }
+  | { readonly type: "finding"; readonly finding: RecoveryFinding }
   /** Those that waited are ours now. */
   | { readonly type: "take_welcomes" }
   | { readonly type: "forget_keys"; readonly own: readonly string[] };

@@ -8,18 +8,18 @@ import { stepRecovery } from "./recovery.ts";
 import { applied, forget, noRecords, type RecoveryRecords, restore } from "./recovery_records.ts";
 import { backOf } from "./recovery_run.ts";
 import type {
-  Bad,
-  Choice,
-  Finding,
+  ExclusionChoice,
   RecoveryChange,
   RecoveryEffect,
   RecoveryEvent,
   RecoveryFacts,
+  RecoveryFinding,
+  RecoveryRefusal,
+  RecoveryRequest,
   RecoveryState,
-  Refusal,
-  Request,
-  Result,
-  Work,
+  RecoveryWork,
+  RecoveryWorkResult,
+  UnfollowableCommit,
 } from "./recovery_state.ts";
 import { mayHear } from "./way_back.ts";
 
@@ -29,10 +29,17 @@ const [self, owner, member, blamed] = [
   agent("member"),
   agent("blamed"),
 ];
-const bad: Bad = { sequence: 5, epoch: 3, hash: "bad", blamed, reason: "no path", sinceMs: 0 };
+const bad: UnfollowableCommit = {
+  sequence: 5,
+  epoch: 3,
+  hash: "bad",
+  blamed,
+  reason: "no path",
+  sinceMs: 0,
+};
 const foreign = { generation: 1, founder: blamed, reason: "no owner" };
 const hourMs = 60 * 60 * 1000;
-const lost: Refusal = { code: "transport_error", text: "lost" };
+const lost: RecoveryRefusal = { code: "transport_error", text: "lost" };
 
 function agent(name: string): AgentId {
   // cast: a letter for an agent
@@ -107,7 +114,7 @@ class Agent {
     return this.state.founding.at;
   }
 
-  get findings(): readonly Finding["type"][] {
+  get findings(): readonly RecoveryFinding["type"][] {
     return this.effects.flatMap((effect) => effect.type === "finding" ? [effect.finding.type] : []);
   }
 
@@ -121,11 +128,11 @@ class Agent {
     );
   }
 
-  get asked(): Request["to"] | undefined {
+  get asked(): RecoveryRequest["to"] | undefined {
     return this.#call?.request.to;
   }
 
-  get works(): Work["of"] | undefined {
+  get works(): RecoveryWork["of"] | undefined {
     return this.#job?.work.of;
   }
 
@@ -182,7 +189,7 @@ class Agent {
     return this.step({ type: "lost", call: this.#its, refusal: lost });
   }
 
-  done(result: Result): this {
+  done(result: RecoveryWorkResult): this {
     return this.step({ type: "done", job: this.#job?.job ?? 0, result });
   }
 
@@ -866,7 +873,7 @@ Deno.test("after the end nothing changes any more", () => {
 const line = (list: readonly AgentId[], needsChoice = false): Pick<RecoveryFacts, "leftOut"> => ({
   leftOut: { list, ofDoor: [], counted: 4, needsChoice },
 });
-const calls = (choice: Choice, operation = 1): RecoveryEvent => ({
+const calls = (choice: ExclusionChoice, operation = 1): RecoveryEvent => ({
   type: "recover",
   operation,
   choice,
@@ -874,7 +881,7 @@ const calls = (choice: Choice, operation = 1): RecoveryEvent => ({
 
 Deno.test("recover() leaves out its list, exactly those that it names, or its list but those that it keeps", () => {
   const known = line([owner, member]);
-  const cases: readonly (readonly [Choice, readonly AgentId[]])[] = [
+  const cases: readonly (readonly [ExclusionChoice, readonly AgentId[]])[] = [
     [{}, [member, owner]],
     [{ without: [] }, []],
     [{ without: [blamed, member] }, [member]],
@@ -896,7 +903,7 @@ Deno.test("recover() leaves out its list, exactly those that it names, or its li
 });
 
 Deno.test("recover() names the agent of a list that is not valid, and sends nothing", () => {
-  const cases: readonly (readonly [Choice, string, AgentId])[] = [
+  const cases: readonly (readonly [ExclusionChoice, string, AgentId])[] = [
     [{ without: [self] }, "names_self", self],
     [{ without: [agent("stranger")] }, "names_stranger", agent("stranger")],
     [{ keep: [blamed] }, "keeps_blamed", blamed],
@@ -970,7 +977,7 @@ Deno.test("a call that named somebody is told when another founding, or a Welcom
     verdict: "follow",
     reason: "",
   } as const;
-  const follows = (choice: Choice, out: readonly AgentId[]): Agent => {
+  const follows = (choice: ExclusionChoice, out: readonly AgentId[]): Agent => {
     const agent = stopped(line([member])).step(calls(choice));
     return agent.step({ ...event, out }).done({ of: "generation", why: undefined });
   };
@@ -996,7 +1003,7 @@ Deno.test("a call that named somebody is told when another founding, or a Welcom
 });
 
 Deno.test("a call that named somebody is told when the log takes the stop back, because that one stays in", () => {
-  const ends = (choice: Choice): readonly unknown[] => {
+  const ends = (choice: ExclusionChoice): readonly unknown[] => {
     const agent = stopped({ ...line([member]), members: [self, owner, member, blamed] }).step(
       calls(choice),
     );

@@ -5,7 +5,7 @@ import type { Group } from "../../mls/group.ts";
 import { type BadCommit, blamedOf } from "./bad_commit.ts";
 import type { ForeignGeneration } from "./foreign_generation.ts";
 import type { StoppedState } from "../health.ts";
-import type { LeftOut } from "../group/lineage.ts";
+import type { ExclusionList } from "../group/lineage.ts";
 
 export function problemOf(bad: BadCommit): string {
   const { sender: { identity }, sequence, reason } = bad;
@@ -16,7 +16,7 @@ export function problemOf(bad: BadCommit): string {
 }
 
 /** Of a `recover()` without lists. */
-export interface Outcome {
+export interface DefaultExclusion {
   /** Members that would be out beside the sender of the commit. */
   readonly out: number;
   /** Because that one let them in: else an earlier call began it so. */
@@ -28,7 +28,7 @@ export interface Outcome {
 export function actionFor(
   bad: BadCommit,
   { self, binding }: Group,
-  outcome: Outcome | undefined,
+  outcome: DefaultExclusion | undefined,
 ): string {
   const blamed = blamedOf(bad);
   const owners = binding.owners.filter((owner) => owner !== blamed);
@@ -60,7 +60,7 @@ export function actionFor(
 /** Why an owner must say who goes. */
 export function choiceText(
   blamed: AgentId,
-  { list, ofDoor, counted }: LeftOut,
+  { list, ofDoor, counted }: ExclusionList,
   door: string,
 ): string {
   const why = ofDoor.length > 0

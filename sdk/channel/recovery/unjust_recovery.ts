@@ -6,7 +6,7 @@
  * agent behind.
  */
 import { type AgentId, equalBytes } from "../../../proto/mod.ts";
-import type { Founding } from "./following.ts";
+import type { DeliveredFounding } from "./following.ts";
 
 export interface OwnPast {
   readonly self: AgentId;
@@ -23,7 +23,7 @@ export interface OwnPast {
  * nothing.
  */
 export function hasFollowed(
-  { founding, proof }: Pick<Founding, "founding" | "proof">,
+  { founding, proof }: Pick<DeliveredFounding, "founding" | "proof">,
   past: OwnPast,
 ): boolean {
   const state = past.stateAt(founding.baseEpoch + 1);
@@ -40,7 +40,7 @@ export function hasFollowed(
  * signatures were verified.
  */
 export function unjustRecovery(
-  { founding, proof, sender }: Pick<Founding, "founding" | "proof" | "sender">,
+  { founding, proof, sender }: Pick<DeliveredFounding, "founding" | "proof" | "sender">,
   past: OwnPast,
 ): string | undefined {
   if (sender === past.self || !hasFollowed({ founding, proof }, past)) return undefined;

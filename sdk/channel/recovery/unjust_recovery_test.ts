@@ -4,14 +4,14 @@
  */
 import { assertEquals } from "@std/assert";
 import { type AgentId, parseAgentId } from "../../../proto/mod.ts";
-import type { Founding } from "./following.ts";
+import type { DeliveredFounding } from "./following.ts";
 import { hasFollowed, type OwnPast, unjustRecovery } from "./unjust_recovery.ts";
 
 const agent = (letter: string): AgentId => parseAgentId(`${letter.repeat(21)}A`);
 const [founder, blamed, self, third] = [agent("F"), agent("M"), agent("S"), agent("T")];
 const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);
 
-type Entry = Pick<Founding, "founding" | "proof" | "sender">;
+type Entry = Pick<DeliveredFounding, "founding" | "proof" | "sender">;
 
 function entryOf(added: AgentId[] = []): Entry {
   const signature = new Uint8Array(64);

@@ -6,19 +6,19 @@
  */
 import { generationOf } from "../../../proto/mod.ts";
 import { attemptOver, isHopeless, newAnswerers, nextAnswerer, refusedBy } from "./answerers.ts";
-import { backOf, call, find, job, report, type Run, wake } from "./recovery_run.ts";
+import { backOf, call, find, job, type RecoveryRun, report, wake } from "./recovery_run.ts";
 import type {
-  BackStep,
-  Ground,
-  Opened,
-  Own,
+  ReadableWelcome,
   RecoveryEvent,
-  Refusal,
-  Result,
-  Told,
-  Unopened,
+  RecoveryRefusal,
+  RecoveryWork,
+  RecoveryWorkResult,
+  RejoinAnswer,
+  RejoinKeyPackage,
+  ReturnGround,
+  UnreadableWelcome,
   WayBack,
-  Work,
+  WayBackStep,
 } from "./recovery_state.ts";
 
 /** A request that nobody answered this long is made anew. */
@@ -45,8 +45,8 @@ const maxByWord = 3;
 const maxADay = 12;
 const retryMs = 1000;
 
-export interface Beginning {
-  readonly by: Ground;
+export interface WayBackStart {
+  readonly by: ReturnGround;
   readonly reason: string;
   readonly generation?: number;
   readonly proof?: WayBack["proof"];
@@ -54,7 +54,10 @@ export interface Beginning {
   readonly isNamed?: boolean;
 }
 
-export function newBack(run: Run, { by, reason, generation, proof, isNamed }: Beginning): WayBack {
+export function newBack(
+  run: RecoveryRun,
+  { by, reason, generation, proof, isNamed }: WayBackStart,
+): WayBack {
   return {
     by,
     reason,
@@ -71,7 +74,7 @@ export function newBack(run: Run, { by, reason, generation, proof, isNamed }: Be
 }
 
 /** The place holds it already. */
-export function beginBack(run: Run): void {
+export function beginBack(run: RecoveryRun): void {
   const back = held(run);
   if (run.state.isHalted) return goTo(run, { at: "halted", rest: undefined });
   if (back.isCounted || back.proof === undefined || run.state.isProven) {
@@ -81,30 +84,30 @@ export function beginBack(run: Run): void {
   prove(run, back.proof);
 }
 
-function prove(run: Run, sequence: number): void {
+function prove(run: RecoveryRun, sequence: number): void {
   goTo(run, { at: "proving", call: call(run, { to: "ReadOwn", sequence }), timer: undefined });
 }
 
 /** Called only while there is one. */
-function held({ state: { place } }: Run): WayBack {
+function held({ state: { place } }: RecoveryRun): WayBack {
   const back = backOf(place);
   if (back === undefined) throw new TypeError("There is no way back");
   return back;
 }
 
-function change(run: Run, changed: Partial<WayBack>): void {
+function change(run: RecoveryRun, changed: Partial<WayBack>): void {
   const { state } = run;
   const back = { ...held(run), ...changed };
   if (state.place.at === "stopped") state.place = { ...state.place, back };
   else state.place = { at: "outside", back };
 }
 
-function goTo(run: Run, step: BackStep): void {
+function goTo(run: RecoveryRun, step: WayBackStep): void {
   change(run, { step });
 }
 
 /** How often it may come back. */
-function limit(run: Run, isHourDue: boolean): void {
+function limit(run: RecoveryRun, isHourDue: boolean): void {
   const { facts: { nowMs } } = run;
   if (held(run).isCounted) return ready(run);
   if (isHourDue && since(run, hourMs).length >= maxByWord) {
@@ -126,7 +129,7 @@ function limit(run: Run, isHourDue: boolean): void {
   count(run);
 }
 
-function count(run: Run): void {
+function count(run: RecoveryRun): void {
   const { state, facts: { nowMs } } = run;
   const timesMs = [...since(run, dayMs), nowMs].slice(-maxADay);
   state.cameBackMs = timesMs;
@@ -136,12 +139,12 @@ function count(run: Run): void {
 }
 
 /** A clock that was set back forgets what was later. */
-function since({ state, facts: { nowMs } }: Run, ms: number): readonly number[] {
+function since({ state, facts: { nowMs } }: RecoveryRun, ms: number): readonly number[] {
   return state.cameBackMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
 }
 
 /** Those that came before we asked answer an earlier request. */
-function ready(run: Run): void {
+function ready(run: RecoveryRun): void {
   const { welcomes } = run.facts;
   const before = welcomes.map((told) => ({ of: "welcome", told }) as const);
   if (before.length > 0) run.effects.push({ type: "take_welcomes" });
@@ -150,7 +153,7 @@ function ready(run: Run): void {
 }
 
 /** One after the other; then what was waited for. */
-function lookNext(run: Run): void {
+function lookNext(run: RecoveryRun): void {
   for (;;) {
     const { look: before, told: [at, ...told], step, attempt } = held(run);
     if (before !== undefined) return;
@@ -175,12 +178,15 @@ function lookNext(run: Run): void {
   }
 }
 
-function look(run: Run, at: Told, work: Work): void {
+function look(run: RecoveryRun, at: RejoinAnswer, work: RecoveryWork): void {
   change(run, { look: { job: job(run, work), at, place: run.state.place.at } });
 }
 
 /** Nothing is left to look at. */
-function looked(run: Run, step: Extract<BackStep, { at: "ready" | "asked" | "pausing" }>): void {
+function looked(
+  run: RecoveryRun,
+  step: Extract<WayBackStep, { at: "ready" | "asked" | "pausing" }>,
+): void {
   if (step.at === "asked") return step.timer === undefined ? waited(run, step) : undefined;
   if (step.at === "ready" || step.timer === undefined) {
     make(run, { signed: [], leaves: 0, isMoved: false });
@@ -188,7 +194,10 @@ function looked(run: Run, step: Extract<BackStep, { at: "ready" | "asked" | "pau
 }
 
 /** The time of a request is over. */
-function waited(run: Run, { leaf, isStrange }: Extract<BackStep, { at: "asked" }>): void {
+function waited(
+  run: RecoveryRun,
+  { leaf, isStrange }: Extract<WayBackStep, { at: "asked" }>,
+): void {
   const { attempt } = held(run);
   const leaves = attempt?.leaves ?? 0;
   if (leaf !== undefined && leaves < maxLeaves) {
@@ -209,7 +218,7 @@ function waited(run: Run, { leaf, isStrange }: Extract<BackStep, { at: "asked" }
  * A KeyPackage that is in the group already cannot come into it again, and one that is nearly over
  * helps nobody.
  */
-function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
+function make(run: RecoveryRun, attempt: NonNullable<WayBack["attempt"]>): void {
   const { state, facts } = run;
   const { generation } = held(run);
   const leaf = presentLeaf(run);
@@ -227,22 +236,22 @@ function make(run: Run, attempt: NonNullable<WayBack["attempt"]>): void {
   goTo(run, { at: "making", job: job(run, work) });
 }
 
-function presentLeaf(run: Run): string {
+function presentLeaf(run: RecoveryRun): string {
   return held(run).leaf ?? run.facts.leaf;
 }
 
 /** Empty in a generation that we have not entered, until a member tells us our leaf there. */
-function leafToSign(run: Run): string {
+function leafToSign(run: RecoveryRun): string {
   const { leaf, generation } = held(run);
   return leaf === undefined && generation > generationOf(run.facts.epoch) ? "" : presentLeaf(run);
 }
 
-function spend({ state }: Run): void {
+function spend({ state }: RecoveryRun): void {
   if (state.own !== undefined) state.spent = [...state.spent, state.own.reference];
   state.own = undefined;
 }
 
-function made(run: Run, own: Own): void {
+function made(run: RecoveryRun, own: RejoinKeyPackage): void {
   const { state, facts: { others } } = run;
   const { generation, answerers } = held(run);
   const [after, answerer] = nextAnswerer(answerers, others);
@@ -252,7 +261,7 @@ function made(run: Run, own: Own): void {
   goTo(run, { at: "asking", call: call(run, { to: "RequestRejoin", ...request }) });
 }
 
-function over(run: Run, isAnswered: boolean): void {
+function over(run: RecoveryRun, isAnswered: boolean): void {
   const { facts: { others, jitter } } = run;
   const [answerers, ms] = attemptOver(held(run).answerers, others, isAnswered);
   if (isHopeless(answerers)) report(run, { kind: "ask_for_invite", because: "too_many_refusals" });
@@ -266,9 +275,9 @@ function over(run: Run, isAnswered: boolean): void {
 
 /** Returns whether it was what the way back waits for. */
 export function backRefused(
-  run: Run,
+  run: RecoveryRun,
   number: number,
-  refusal: Refusal,
+  refusal: RecoveryRefusal,
   epoch: number | undefined,
 ): boolean {
   const back = backOf(run.state.place);
@@ -294,13 +303,13 @@ export function backRefused(
  * To the generation that the relay names. It may have lied before, so that may be an earlier one
  * too, but not one before our own. Returns whether it is a later one.
  */
-function moveTo(run: Run, { generation: before }: WayBack, generation: number): boolean {
+function moveTo(run: RecoveryRun, { generation: before }: WayBack, generation: number): boolean {
   if (generation === before || generation < generationOf(run.facts.epoch)) return false;
   change(run, { generation, leaf: undefined });
   return generation > before;
 }
 
-export function backLost(run: Run, number: number, { code }: Refusal): boolean {
+export function backLost(run: RecoveryRun, number: number, { code }: RecoveryRefusal): boolean {
   const back = backOf(run.state.place);
   if (back?.step.at === "proving" && back.step.call === number) {
     // A relay that fails for ever does not keep it from asking.
@@ -314,7 +323,7 @@ export function backLost(run: Run, number: number, { code }: Refusal): boolean {
 }
 
 export function backAnswered(
-  run: Run,
+  run: RecoveryRun,
   { call: number, answer }: Extract<RecoveryEvent, { type: "answered" }>,
 ): boolean {
   const back = backOf(run.state.place);
@@ -336,7 +345,7 @@ export function backAnswered(
   return true;
 }
 
-function proofKnown(run: Run, { reason }: WayBack, isProof: boolean): void {
+function proofKnown(run: RecoveryRun, { reason }: WayBack, isProof: boolean): void {
   run.state.isProven = isProof;
   report(run, isProof ? { kind: "store_rolled_back" } : { kind: "store_unproven", reason });
   limit(run, true);
@@ -344,10 +353,10 @@ function proofKnown(run: Run, { reason }: WayBack, isProof: boolean): void {
 
 /** A Welcome that lets us in is for the place. Returns it. */
 export function backDone(
-  run: Run,
+  run: RecoveryRun,
   number: number,
-  result: Result,
-): (Opened & { readonly welcome: number }) | undefined {
+  result: RecoveryWorkResult,
+): (ReadableWelcome & { readonly welcome: number }) | undefined {
   const back = backOf(run.state.place);
   if (back === undefined) return undefined;
   const { step, look: looked } = back;
@@ -368,8 +377,8 @@ export function backDone(
 }
 
 function lookedAtLeaf(
-  run: Run,
-  { told: { leaf, sender } }: Extract<Told, { of: "leaf" }>,
+  run: RecoveryRun,
+  { told: { leaf, sender } }: Extract<RejoinAnswer, { of: "leaf" }>,
   isOurs: boolean,
 ): void {
   const { step } = held(run);
@@ -384,15 +393,15 @@ function lookedAtLeaf(
   lookNext(run);
 }
 
-function isOwner({ facts: { others } }: Run, agent: string): boolean {
+function isOwner({ facts: { others } }: RecoveryRun, agent: string): boolean {
   return others.some(({ agentId, owner }) => agentId === agent && owner);
 }
 
 /** Only a Welcome that names our KeyPackage says that the group may have it now. */
 function refusedWelcome(
-  run: Run,
-  { told: { sender } }: Extract<Told, { of: "welcome" }>,
-  { why, isForOwn }: Unopened,
+  run: RecoveryRun,
+  { told: { sender } }: Extract<RejoinAnswer, { of: "welcome" }>,
+  { why, isForOwn }: UnreadableWelcome,
 ): void {
   report(run, { kind: "refused_welcome", sender, why });
   const { step, answerers } = held(run);
@@ -409,7 +418,7 @@ function refusedWelcome(
  * Keys could not be made or used: the attempt is over, or what was looked at is of no use. Returns
  * whether it was its job.
  */
-export function backFailed(run: Run, number: number): boolean {
+export function backFailed(run: RecoveryRun, number: number): boolean {
   const back = backOf(run.state.place);
   if (back === undefined) return false;
   if (back.step.at === "judging_proof" && back.step.job === number) proofKnown(run, back, false);
@@ -422,7 +431,7 @@ export function backFailed(run: Run, number: number): boolean {
 }
 
 /** Returns whether it was a timer of the way back. */
-export function backTime(run: Run, timer: number): boolean {
+export function backTime(run: RecoveryRun, timer: number): boolean {
   const back = backOf(run.state.place);
   if (back === undefined) return false;
   const { step } = back;
@@ -447,20 +456,20 @@ export function backTime(run: Run, timer: number): boolean {
 }
 
 /** Time has passed, whatever the clock says. */
-function rested(run: Run, of: "hour" | "day"): void {
+function rested(run: RecoveryRun, of: "hour" | "day"): void {
   if (of === "hour") limit(run, false);
   else count(run);
 }
 
 /** A waiting attempt asks at once. */
-export function hurry(run: Run): void {
+export function hurry(run: RecoveryRun): void {
   const step = backOf(run.state.place)?.step;
   if (step?.at !== "pausing") return;
   goTo(run, { ...step, timer: undefined });
   lookNext(run);
 }
 
-export function hear(run: Run, told: Told): void {
+export function hear(run: RecoveryRun, told: RejoinAnswer): void {
   const back = backOf(run.state.place);
   // Before it asks, the agent keeps Welcomes for it.
   if (back === undefined || !mayHear(back)) return;
@@ -478,7 +487,7 @@ export function mayHear({ step: { at }, told }: WayBack): boolean {
  * Our leaf stays as it is: leaving has said goodbye. A Welcome that is not looked at yet may be
  * what let us in: it is kept.
  */
-export function haltBack(run: Run): void {
+export function haltBack(run: RecoveryRun): void {
   const back = backOf(run.state.place);
   if (back === undefined || back.step.at === "halted") return;
   const { step, look: looked } = back;
@@ -489,7 +498,7 @@ export function haltBack(run: Run): void {
   change(run, { step: { at: "halted", rest }, look: undefined, attempt: undefined, told });
 }
 
-export function resumeBack(run: Run): void {
+export function resumeBack(run: RecoveryRun): void {
   const step = backOf(run.state.place)?.step;
   if (step?.at !== "halted") return;
   const { rest } = step;
@@ -501,7 +510,7 @@ export function resumeBack(run: Run): void {
 /**
  * We are in: the KeyPackage of the Welcome is used, and others of requests that were valid stay.
  */
-export function cameIn(run: Run, used: string): void {
+export function cameIn(run: RecoveryRun, used: string): void {
   const { state } = run;
   if (state.own?.reference === used) state.own = undefined;
   else spend(run);

@@ -27,7 +27,7 @@ import type { Membership } from "../group/membership.ts";
 import type { Welcome } from "../runner/welcomes.ts";
 
 /** The commit at which this agent is stopped, and whether that is soon after it was let in. */
-export interface Stop {
+export interface StoppedCommit {
   readonly stopped: BadCommit | undefined;
   readonly isAgain: boolean;
 }
@@ -41,7 +41,7 @@ export function judgeReturn(
     readonly maker: Member;
     readonly welcome: Welcome;
   },
-  { stopped, isAgain }: Stop,
+  { stopped, isAgain }: StoppedCommit,
   membership: Membership,
 ): string | undefined {
   const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);

@@ -1,9 +1,9 @@
 /** The end of a channel: closed by the program, by a fault, or told by the relay. */
 import type { ChannelEndReason } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
-import type { End } from "../departure/departure_state.ts";
-import { type Run, tell, wake } from "./root_run.ts";
-import type { Over } from "./root_state.ts";
+import type { DepartureEnd } from "../departure/departure_state.ts";
+import { type RootRun, tell, wake } from "./root_run.ts";
+import type { EndedChannel } from "./root_state.ts";
 
 /** For handlers of requests that run when the program closes the channel. */
 const handlersMs = 5000;
@@ -11,7 +11,7 @@ const handlersMs = 5000;
 const callsMs = 2000;
 
 /** Messages under way are nearly there; without a relay there is nothing to wait for. */
-export function close(run: Run): void {
+export function close(run: RootRun): void {
   const { state, facts } = run;
   if (isClosing(run)) return;
   if (facts.session === "ended") return write(run);
@@ -19,37 +19,37 @@ export function close(run: Run): void {
   tell(run, { to: "self", tell: "end_handlers" });
 }
 
-export function endCalls(run: Run): void {
+export function endCalls(run: RootRun): void {
   const { state, facts } = run;
   if (facts.session !== "online") return write(run);
   state.root = { at: "ending_calls", timer: wake(run, callsMs) };
   tell(run, { to: "self", tell: "end_calls" });
 }
 
-export function write(run: Run): void {
+export function write(run: RootRun): void {
   run.state.root = { at: "writing" };
   tell(run, { to: "self", tell: "write" });
 }
 
-function isClosing({ state: { root: { at } } }: Run): boolean {
+function isClosing({ state: { root: { at } } }: RootRun): boolean {
   return at === "ending_handlers" || at === "ending_calls" || at === "writing";
 }
 
-interface Ending {
+interface ChannelEnding {
   /** Loops end with it, or quietly without one. */
   readonly error?: StaticError;
   /** Other calls that wait reject with it: the same, or that the channel was left. */
   readonly toOthers?: StaticError;
-  readonly how?: End;
+  readonly how?: DepartureEnd;
 }
 
 export function end(
-  run: Run,
-  { error, toOthers = error ?? run.facts.errors.left(), how = "over" }: Ending = {},
+  run: RootRun,
+  { error, toOthers = error ?? run.facts.errors.left(), how = "over" }: ChannelEnding = {},
 ): void {
   const { state } = run;
   const { at } = state.root;
-  const over: Over = { at: "over", error, toOthers };
+  const over: EndedChannel = { at: "over", error, toOthers };
   state.root = over;
   tell(run, { to: "all", tell: { type: "end", over, how } });
   // The program closes it, and waits for that.
@@ -61,7 +61,7 @@ export function end(
  * verified, or leaving, erases them. An owner that lapsed reads on, and may begin the channel anew:
  * the relay lets it.
  */
-export function ended(run: Run, reason: ChannelEndReason | "unknown"): void {
+export function ended(run: RootRun, reason: ChannelEndReason | "unknown"): void {
   const { state, facts } = run;
   if (facts.isAskedFor(reason)) return tell(run, { to: "departure", tell: { type: "told" } });
   if (reason === "lapsed") {

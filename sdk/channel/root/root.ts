@@ -9,9 +9,9 @@
  */
 import type { Permit } from "../connection/permit.ts";
 import { close, end, endCalls, ended, write } from "./ending.ts";
-import { type Run, tell, then } from "./root_run.ts";
+import { type RootRun, tell, then } from "./root_run.ts";
 import type {
-  Asker,
+  DeliveredRejoinRequest,
   DepartureFinding,
   LinkFinding,
   RootEvent,
@@ -23,7 +23,7 @@ import type {
 } from "./root_state.ts";
 
 export function stepRoot(state: RootState, event: RootEvent, facts: RootFacts): RootStep {
-  const run: Run = { state, facts, effects: [] };
+  const run: RootRun = { state, facts, effects: [] };
   const { root } = state;
   if (root.at === "over") afterEnd(run, event);
   else if (root.at !== "made" || isOfMade(event)) happen(run, event);
@@ -36,13 +36,13 @@ function isOfMade({ from }: RootEvent): boolean {
 }
 
 /** The rest is written all the same, once. */
-function afterEnd(run: Run, event: RootEvent): void {
+function afterEnd(run: RootRun, event: RootEvent): void {
   if (event.from === "program") tell(run, { to: "self", tell: "write" });
   // Calls to leave what is over.
   if (event.from === "departure" && event.finding.is === "ended") left(run, event.finding);
 }
 
-function happen(run: Run, event: RootEvent): void {
+function happen(run: RootRun, event: RootEvent): void {
   switch (event.from) {
     case "names":
       return event.type === "begin" ? begin(run) : end(run);
@@ -77,7 +77,7 @@ function happen(run: Run, event: RootEvent): void {
 
 // The channel as a whole
 
-function begin(run: Run): void {
+function begin(run: RootRun): void {
   const { state, facts } = run;
   state.root = { at: "behind" };
   tell(run, { to: "members", tell: "begun" });
@@ -85,7 +85,7 @@ function begin(run: Run): void {
 }
 
 /** The session is online (again), or was lost. */
-function connection(run: Run): void {
+function connection(run: RootRun): void {
   const { session, sessionError } = run.facts;
   const isOnline = session === "online";
   if (session === "ended" && sessionError !== undefined) return end(run, { error: sessionError });
@@ -97,17 +97,17 @@ function connection(run: Run): void {
 }
 
 /** No permit, or another place: what waits for them rests. */
-function suspend(run: Run): void {
+function suspend(run: RootRun): void {
   tell(run, { to: "outbox", tell: "look" });
   tell(run, { to: "commits", tell: "look" });
 }
 
-function fallBehind({ state }: Run): void {
+function fallBehind({ state }: RootRun): void {
   if (state.root.at === "ready") state.root = { at: "behind" };
 }
 
 /** The program is told once for each time that it becomes so. Not while it closes the channel. */
-function look(run: Run): void {
+function look(run: RootRun): void {
   const { state, facts: { isAllRead, isOnWayBack } } = run;
   const { at } = state.root;
   if (at !== "behind" && at !== "ready") return;
@@ -121,7 +121,7 @@ function look(run: Run): void {
  * From here on the channel works as before. With a permit of a connection that is over it does not:
  * the next connection's does.
  */
-function goOn(run: Run, permit: Permit | undefined): void {
+function goOn(run: RootRun, permit: Permit | undefined): void {
   const { facts } = run;
   if (permit === undefined || facts.permit?.number !== permit.number || facts.place !== "in_step") {
     return;
@@ -135,14 +135,14 @@ function goOn(run: Run, permit: Permit | undefined): void {
 /**
  * Upkeep for the others rests while this agent cannot commit, or leaves. It is begun with a permit.
  */
-function follow(run: Run): void {
+function follow(run: RootRun): void {
   const { place, stage, permit } = run.facts;
   if (place !== "in_step" || stage !== "staying") {
     tell(run, { to: "duties", tell: { type: "rest" } });
   } else if (permit !== undefined) tell(run, { to: "duties", tell: { type: "start" } });
 }
 
-function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
+function goneOn(run: RootRun, event: Extract<RootEvent, { from: "self" }>): void {
   const { root } = run.state;
   switch (event.type) {
     case "permitted":
@@ -178,7 +178,7 @@ function goneOn(run: Run, event: Extract<RootEvent, { from: "self" }>): void {
 
 // Findings of the rooms
 
-function linked(run: Run, finding: LinkFinding): void {
+function linked(run: RootRun, finding: LinkFinding): void {
   switch (finding.is) {
     case "subscribed":
       return tell(run, {
@@ -218,7 +218,7 @@ function linked(run: Run, finding: LinkFinding): void {
   }
 }
 
-function read(run: Run, finding: RootReading): void {
+function read(run: RootRun, finding: RootReading): void {
   switch (finding.is) {
     case "fetch":
       return tell(run, { to: "link", tell: { type: "fetch", afterMs: finding.afterMs } });
@@ -252,7 +252,7 @@ function read(run: Run, finding: RootReading): void {
   }
 }
 
-function recovered(run: Run, finding: RootRecovery): void {
+function recovered(run: RootRun, finding: RootRecovery): void {
   const { state, facts } = run;
   switch (finding.type) {
     case "in_step":
@@ -293,7 +293,7 @@ function recovered(run: Run, finding: RootRecovery): void {
 
 /** Entries from before our own may still be under way: they are none of the new one. */
 function generation(
-  run: Run,
+  run: RootRun,
   { begun, isOwn }: Extract<RootRecovery, { type: "generation" }>,
 ): void {
   tell(run, { to: "link", tell: { type: "all_arrived" } });
@@ -308,7 +308,7 @@ function generation(
  * else runs.
  */
 function replaced(
-  run: Run,
+  run: RootRun,
   { joinedSequence, formerEpoch }: Extract<RootRecovery, { type: "replaced" }>,
 ): void {
   tell(run, { to: "names", tell: { type: "rejoined" } });
@@ -320,7 +320,7 @@ function replaced(
   tell(run, { to: "departure", tell: { type: "entered" } });
 }
 
-function departed(run: Run, finding: DepartureFinding): void {
+function departed(run: RootRun, finding: DepartureFinding): void {
   const { facts: { stage } } = run;
   switch (finding.is) {
     case "asks_founding":
@@ -340,18 +340,18 @@ function departed(run: Run, finding: DepartureFinding): void {
   }
 }
 
-function left(run: Run, { how, operations }: Extract<DepartureFinding, { is: "ended" }>): void {
+function left(run: RootRun, { how, operations }: Extract<DepartureFinding, { is: "ended" }>): void {
   tell(run, { to: "names", tell: { type: "ended", how, operations } });
 }
 
 /** The program has taken messages. */
-function taken(run: Run): void {
+function taken(run: RootRun): void {
   const { place, hasRoom } = run.facts;
   if (place === "stopped") tell(run, { to: "recovery", tell: { type: "all_shown" } });
   if (hasRoom) tell(run, { to: "reading", tell: { type: "room" } });
 }
 
-function askedBack(run: Run, asker: Asker): void {
+function askedBack(run: RootRun, asker: DeliveredRejoinRequest): void {
   const { hasFoundings, hasLeftFor, isStuckHere, isByWord, place, generation } = run.facts;
   const { agentId } = asker;
   const ask = (into: number): void =>

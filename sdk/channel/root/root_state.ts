@@ -5,13 +5,13 @@
  */
 import type { AgentId, ChannelEndReason, NoticeBody } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
-import type { Refused } from "../commits/own_commit_state.ts";
-import type { Begins, Place } from "../connection/link_state.ts";
+import type { ChangeRefusal } from "../commits/own_commit_state.ts";
+import type { LinkPlace, ReadingStart } from "../connection/link_state.ts";
 import type { Doubt, Permit } from "../connection/permit.ts";
-import type { End } from "../departure/departure_state.ts";
-import type { Stage } from "../departure/stage.ts";
+import type { DepartureEnd } from "../departure/departure_state.ts";
+import type { LeaveStage } from "../departure/stage.ts";
 import type { ReadingFinding } from "../reading/reading_state.ts";
-import type { Finding as RecoveryFinding, RecoveryEvent } from "../recovery/recovery_state.ts";
+import type { RecoveryEvent, RecoveryFinding } from "../recovery/recovery_state.ts";
 
 export type Root =
   /** As on disk: nothing works before the names of the agent know it. */
@@ -26,16 +26,16 @@ export type Root =
   | { readonly at: "ending_calls"; readonly timer: number }
   /** Then what is left goes to disk. */
   | { readonly at: "writing" }
-  | Over;
+  | EndedChannel;
 
 /** `error` is for loops, which end quietly without one; `toOthers` for calls. */
-export interface Over {
+export interface EndedChannel {
   readonly at: "over";
   readonly error: StaticError | undefined;
   readonly toOthers: StaticError;
 }
 
-export type SaidEnd = Exclude<ChannelEndReason, "lapsed"> | "unknown";
+export type RelayEndReason = Exclude<ChannelEndReason, "lapsed"> | "unknown";
 
 /** The commit that removed us. */
 export type Removal = Pick<NoticeBody<"DeliverCommit">, "sender" | "timeMs">;
@@ -43,7 +43,7 @@ export type Removal = Pick<NoticeBody<"DeliverCommit">, "sender" | "timeMs">;
 export interface RootState {
   root: Root;
   /** Why the channel is over, as the relay said last: words for when it is. */
-  said: SaidEnd;
+  said: RelayEndReason;
   removal: Removal | undefined;
   /** The last number that was given to a timer. */
   numbers: number;
@@ -58,13 +58,13 @@ export interface RootFacts {
   /** All of the log is read, as far as the relay has said where it ends. */
   readonly isAllRead: boolean;
   /** As the link sees it: stopped with any bad commit, outside with any way back. */
-  readonly place: Place["at"];
+  readonly place: LinkPlace["at"];
   readonly isOnWayBack: boolean;
   /** By nothing but the relay's word. */
   readonly isByWord: boolean;
   readonly hasFoundings: boolean;
   /** Of leaving. */
-  readonly stage: Stage;
+  readonly stage: LeaveStage;
   /** Of our group. */
   readonly generation: number;
   /** Messages were passed over, and there is room for them again. */
@@ -72,25 +72,25 @@ export interface RootFacts {
   /** The end of the channel is the answer to what leaving asks for. */
   readonly isAskedFor: (end: ChannelEndReason | "unknown") => boolean;
   /** A member signed that it has left for this generation. */
-  readonly hasLeftFor: (asker: Asker, generation: number) => boolean;
+  readonly hasLeftFor: (asker: DeliveredRejoinRequest, generation: number) => boolean;
   /** It asks from where we know it to be: it cannot follow either. */
-  readonly isStuckHere: (asker: Asker) => boolean;
+  readonly isStuckHere: (asker: DeliveredRejoinRequest) => boolean;
   readonly errors: RootErrors;
 }
 
 /** Words for the end. */
 export interface RootErrors {
   readonly removed: (by: Removal | undefined) => StaticError;
-  readonly ended: (said: SaidEnd) => StaticError;
+  readonly ended: (said: RelayEndReason) => StaticError;
   readonly left: () => StaticError;
   readonly closed: () => StaticError;
   readonly failed: (fault: unknown) => StaticError;
 }
 
-export type Asker = NoticeBody<"DeliverRejoinRequest">;
+export type DeliveredRejoinRequest = NoticeBody<"DeliverRejoinRequest">;
 
 /** A generation that our group is in now. */
-export interface Begun {
+export interface EnteredGeneration {
   readonly sequence: number;
   readonly epoch: number;
 }
@@ -118,7 +118,7 @@ export type RootEvent =
   /** The work itself failed: a disk that does not write, or a mistake of ours. */
   | { readonly from: "any"; readonly type: "fault"; readonly fault: unknown }
   /** Words of the relay that stand in no log. */
-  | { readonly from: "relay"; readonly type: "asks_back"; readonly asker: Asker }
+  | { readonly from: "relay"; readonly type: "asks_back"; readonly asker: DeliveredRejoinRequest }
   /** The relay says that the channel has ended for this agent, and why. */
   | { readonly from: "relay"; readonly type: "ends"; readonly reason: ChannelEndReason | "unknown" }
   /** The link has judged the connection, or lost the log. */
@@ -141,7 +141,7 @@ export type RootEvent =
 export type LinkFinding =
   | { readonly is: "subscribed"; readonly generation: number }
   /** This connection has shown that we may act. */
-  | { readonly is: "cleared"; readonly permit: Permit; readonly begins: Begins }
+  | { readonly is: "cleared"; readonly permit: Permit; readonly begins: ReadingStart }
   /** The same, of the connection that had shown it before. */
   | { readonly is: "resumed"; readonly permit: Permit }
   /** The permit is gone. */
@@ -153,17 +153,17 @@ export type RootReading = ReadingFinding;
 
 export type RootRecovery =
   | Exclude<RecoveryFinding, { readonly type: "generation" | "retry" }>
-  | { readonly type: "retry"; readonly why: Refused | undefined }
-  | { readonly type: "generation"; readonly begun: Begun; readonly isOwn: boolean }
+  | { readonly type: "retry"; readonly why: ChangeRefusal | undefined }
+  | { readonly type: "generation"; readonly begun: EnteredGeneration; readonly isOwn: boolean }
   /** Another membership is on disk. */
   | { readonly type: "replaced"; readonly joinedSequence: number; readonly formerEpoch: number }
   /** A step was carried out. */
   | { readonly type: "stepped" };
 
 export type DepartureFinding =
-  | { readonly is: "stage"; readonly before: Stage }
+  | { readonly is: "stage"; readonly before: LeaveStage }
   | { readonly is: "asks_founding" }
-  | { readonly is: "ended"; readonly how: End; readonly operations: readonly number[] };
+  | { readonly is: "ended"; readonly how: DepartureEnd; readonly operations: readonly number[] };
 
 /** Rooms are told in this order, each when the one before has carried it out. */
 export type RootEffect =
@@ -192,7 +192,11 @@ export type RootEffect =
   /** Nothing of it works any more. */
   | {
     readonly to: "all";
-    readonly tell: { readonly type: "end"; readonly over: Over; readonly how: End };
+    readonly tell: {
+      readonly type: "end";
+      readonly over: EndedChannel;
+      readonly how: DepartureEnd;
+    };
   };
 
 export type ToLink =
@@ -221,12 +225,12 @@ export type ToRecovery =
 
 export type ToDeparture =
   | { readonly type: "entered" | "look" | "told" }
-  | { readonly type: "founding"; readonly why: Refused | undefined };
+  | { readonly type: "founding"; readonly why: ChangeRefusal | undefined };
 
 export type ToDuties =
   | { readonly type: "start" | "rest" }
   | { readonly type: "left"; readonly agentId: AgentId }
-  | { readonly type: "asked"; readonly asker: Asker };
+  | { readonly type: "asked"; readonly asker: DeliveredRejoinRequest };
 
 export type ToConfirmations =
   | { readonly type: "connection"; readonly isOnline: boolean }
@@ -235,7 +239,7 @@ export type ToConfirmations =
 
 export type ToReading =
   | { readonly type: "begins"; readonly after: number; readonly head: number }
-  | { readonly type: "founded"; readonly begun: Begun }
+  | { readonly type: "founded"; readonly begun: EnteredGeneration }
   | { readonly type: "replaced"; readonly joinedSequence: number }
   | { readonly type: "lost" | "room" };
 
@@ -247,7 +251,7 @@ export type ToPosition =
 
 export type ToNames =
   | { readonly type: "rejoined" }
-  | { readonly type: "ended"; readonly how: End; readonly operations: readonly number[] };
+  | { readonly type: "ended"; readonly how: DepartureEnd; readonly operations: readonly number[] };
 
 export interface RootStep {
   readonly effects: readonly RootEffect[];

@@ -4,7 +4,7 @@ import type { StaticError } from "../../base/errors.ts";
 import { calmPermit } from "../testing/calm_agent.ts";
 import { stepRoot } from "./root.ts";
 import {
-  type Asker,
+  type DeliveredRejoinRequest,
   newRoot,
   type RootEffect,
   type RootEvent,
@@ -345,7 +345,7 @@ Deno.test("a commit that removes us erases everything when recovery says that it
 });
 
 Deno.test("a member asks to be let in: whom it tells something", () => {
-  const asker = { agentId: "erin" } as Asker; // cast: who it is is all that counts here
+  const asker = { agentId: "erin" } as DeliveredRejoinRequest; // cast: who it is is all that counts here
   const asks: RootEvent = { from: "relay", type: "asks_back", asker };
   assertEquals(new Channel().step(asks).effects, [{
     to: "duties",

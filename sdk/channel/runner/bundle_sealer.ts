@@ -12,8 +12,8 @@ import {
   maxBundleBytes,
   sessionFeatures,
 } from "../../../proto/mod.ts";
-import type { Sealing } from "../../mls/durable_group.ts";
-import type { Sealed } from "../../mls/group.ts";
+import type { SealingOptions } from "../../mls/durable_group.ts";
+import type { ReadyMessage } from "../../mls/group.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { ChannelDeps } from "../deps.ts";
@@ -28,7 +28,7 @@ export interface BundleSealerParts {
 }
 
 /** The content of a message as it is sealed. */
-export interface Sealable {
+export interface SealableContent {
   readonly content: Uint8Array;
 }
 
@@ -37,7 +37,7 @@ export class BundleSealer {
   readonly #deps: Pick<ChannelDeps, "session">;
   readonly #readers: Capability;
   /** A bundle carries something else too, which is on its way with it. */
-  readonly #riders = new WeakMap<Bundle<Sealable>, () => void>();
+  readonly #riders = new WeakMap<Bundle<SealableContent>, () => void>();
 
   constructor(parts: BundleSealerParts, deps: Pick<ChannelDeps, "session">) {
     this.#parts = parts;
@@ -58,9 +58,9 @@ export class BundleSealer {
 
   /** Its key and its counters are durable when this resolves. */
   async seal(
-    bundle: Bundle<Sealable>,
-    reserving: NonNullable<Sealing["reserving"]>,
-  ): Promise<Sealed> {
+    bundle: Bundle<SealableContent>,
+    reserving: NonNullable<SealingOptions["reserving"]>,
+  ): Promise<ReadyMessage> {
     const { confirmations, membership, order } = this.#parts;
     const { id: messageId, messages, messages: [first], made } = bundle;
     if (made === undefined) throw new TypeError("A bundle is sealed that has no counters");
@@ -89,7 +89,7 @@ export class BundleSealer {
   }
 
   /** It is on its way. */
-  left(bundle: Bundle<Sealable>): void {
+  left(bundle: Bundle<SealableContent>): void {
     this.#riders.get(bundle)?.();
     this.#riders.delete(bundle);
   }
@@ -112,13 +112,13 @@ export function contentLength(plaintext: Uint8Array): number {
   return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
 }
 
-function plaintextOf({ messages }: Bundle<Sealable>): Uint8Array {
+function plaintextOf({ messages }: Bundle<SealableContent>): Uint8Array {
   return sealable(messages.map(({ id, given }) => ({ id, plaintext: given.content })));
 }
 
 /** With something more in the first message. Undefined when there is no room for it. */
 function fullerPlaintextOf(
-  { messages }: Bundle<Sealable>,
+  { messages }: Bundle<SealableContent>,
   first: Uint8Array,
 ): Uint8Array | undefined {
   const parts = messages.map(({ id, given }, i) => ({

@@ -5,12 +5,12 @@
 import { generationOf, limits } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
-import { StoreError } from "../../store/mod.ts";
-import type { Facts, Place, StoreFacts } from "../connection/link_state.ts";
+import { StoreFault } from "../../store/mod.ts";
+import type { LinkFacts, LinkPlace, StoreFacts } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { endError, hiddenError, leftError, removedError } from "../departure/end_errors.ts";
 import { toStaticError } from "../faults.ts";
-import type { ChannelState } from "../health.ts";
+import type { HealthState } from "../health.ts";
 import { isHeardLately } from "../upkeep/last_heard.ts";
 import type { PlanFacts } from "../commits/plan.ts";
 import type { LeaveProof } from "../records.ts";
@@ -18,7 +18,7 @@ import type { Root, RootErrors, RootFacts } from "../root/root_state.ts";
 import type { Rooms } from "./rooms.ts";
 import type { RecoverySight } from "./recovery_runner.ts";
 
-function placeOf({ recovery }: Rooms): Place {
+function placeOf({ recovery }: Rooms): LinkPlace {
   const { stopped, reason, isByWord } = recovery;
   if (stopped !== undefined) return { at: "stopped", sequence: stopped.sequence };
   return reason === undefined ? { at: "in_step" } : { at: "outside", isByWord };
@@ -56,7 +56,7 @@ export function planFactsOf(
 }
 
 /** For those who show a channel. */
-export function stateOf(rooms: Rooms, root: Root): ChannelState {
+export function stateOf(rooms: Rooms, root: Root): HealthState {
   const { membership, inbox, position, recovery, link } = rooms;
   return {
     ended: root.at === "over" ? { error: root.error } : undefined,
@@ -71,7 +71,7 @@ export function stateOf(rooms: Rooms, root: Root): ChannelState {
 }
 
 /** The connection is judged by these. */
-export function linkFactsOf(rooms: Rooms, { runtime }: ChannelDeps): Facts {
+export function linkFactsOf(rooms: Rooms, { runtime }: ChannelDeps): LinkFacts {
   const { membership, reading, position, recovery } = rooms;
   return {
     get place() {
@@ -197,7 +197,7 @@ function errorsOf({ membership }: Rooms, { session }: ChannelDeps): RootErrors {
     left: () => leftError(name),
     closed: () => createError("transport_error", "The client was closed; connect again"),
     failed: (fault) => {
-      if (fault instanceof StoreError) {
+      if (fault instanceof StoreFault) {
         return createError(fault.code, `Channel "${name}" stopped: ${fault.message}`, {
           cause: fault,
         });

@@ -9,12 +9,12 @@ import type { Runtime } from "../../base/runtime.ts";
 import { Calls } from "./calls.ts";
 
 /** The time of this timer has come. */
-interface TimeOver {
+interface TimerEvent {
   readonly type: "time";
   readonly timer: number;
 }
 
-export interface Stepped<Effect> {
+export interface StepResult<Effect> {
   readonly effects: readonly Effect[];
   /**
    * Of a step that writes: resolves when that is durable, with the effects if they are others now.
@@ -23,7 +23,7 @@ export interface Stepped<Effect> {
 }
 
 export interface Room<Event, Effect> {
-  readonly step: (event: Event | TimeOver) => Stepped<Effect>;
+  readonly step: (event: Event | TimerEvent) => StepResult<Effect>;
   readonly perform: (effect: Effect) => void;
   /** Those that the state holds; the others are cancelled. */
   readonly timers?: () => readonly (number | undefined)[];
@@ -32,10 +32,10 @@ export interface Room<Event, Effect> {
 }
 
 /** `isCaused`: comes before what waits. */
-type Push<Event> = (event: Event | TimeOver, isCaused: boolean) => void;
+type EventPusher<Event> = (event: Event | TimerEvent, isCaused: boolean) => void;
 
 /** A step that waits for its turn. */
-interface Waiting {
+interface QueuedStep {
   readonly steps: Steps<unknown, unknown>;
   readonly event: unknown;
 }
@@ -44,7 +44,7 @@ export class ChannelQueue {
   readonly #after: Runtime["after"];
   /** The channel cannot go on. */
   readonly #onFault: (fault: unknown) => void;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: QueuedStep[] = [];
   #at: "rest" | "step" | "write" = "rest";
   /** So many of those that wait come from the present step. */
   #caused = 0;
@@ -58,7 +58,7 @@ export class ChannelQueue {
     this.#idling = this.add({ step: (event) => this.#stepIdle(event), perform: () => {} });
   }
 
-  #stepIdle(event: { readonly operation: number } | TimeOver): Stepped<never> {
+  #stepIdle(event: { readonly operation: number } | TimerEvent): StepResult<never> {
     if ("operation" in event) this.#idle.settle(event.operation, undefined);
     return nothing;
   }
@@ -70,12 +70,16 @@ export class ChannelQueue {
 
   /** A room steps here from now on. */
   add<Event, Effect>(room: Room<Event, Effect>): Steps<Event, Effect> {
-    const push: Push<Event> = (event, isCaused) => this.#push(steps, event, isCaused);
+    const push: EventPusher<Event> = (event, isCaused) => this.#push(steps, event, isCaused);
     const steps = new Steps(room, push, this.#after);
     return steps;
   }
 
-  #push<Event, Effect>(to: Steps<Event, Effect>, event: Event | TimeOver, isCaused: boolean): void {
+  #push<Event, Effect>(
+    to: Steps<Event, Effect>,
+    event: Event | TimerEvent,
+    isCaused: boolean,
+  ): void {
     // cast: an event goes back to the room that it came with
     const steps = to as Steps<unknown, unknown>;
     if (this.#at !== "rest") {
@@ -132,12 +136,12 @@ export class ChannelQueue {
 /** The place of one room in the queue, with its timers. */
 export class Steps<Event, Effect> {
   readonly #room: Room<Event, Effect>;
-  readonly #push: Push<Event>;
+  readonly #push: EventPusher<Event>;
   readonly #after: Runtime["after"];
   readonly #timers = new Map<number, () => void>();
   #isOver = false;
 
-  constructor(room: Room<Event, Effect>, push: Push<Event>, after: Runtime["after"]) {
+  constructor(room: Room<Event, Effect>, push: EventPusher<Event>, after: Runtime["after"]) {
     this.#room = room;
     this.#push = push;
     this.#after = after;
@@ -178,7 +182,7 @@ export class Steps<Event, Effect> {
   }
 
   /** For the queue. */
-  step(event: Event | TimeOver): Stepped<Effect> {
+  step(event: Event | TimerEvent): StepResult<Effect> {
     return this.#isOver ? nothing : this.#room.step(event);
   }
 

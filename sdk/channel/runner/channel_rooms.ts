@@ -4,8 +4,8 @@
  */
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import { EventStream } from "../../base/event_stream.ts";
-import { askingOf, type Incoming } from "../../content/incoming.ts";
-import type { Ports } from "../../content/ports.ts";
+import { askingOf, type IncomingEnvelope } from "../../content/incoming.ts";
+import type { ContentPorts } from "../../content/ports.ts";
 import { Requester } from "../../content/requester.ts";
 import { Service } from "../../content/service.ts";
 import { createPorts } from "./content_ports.ts";
@@ -18,7 +18,7 @@ import { HealthLog } from "../health.ts";
 import { KeptCommits } from "./kept_commits.ts";
 import type { LeaveParts } from "../departure/leave_request.ts";
 import { memberEvents } from "../group/member_events.ts";
-import { Membership, type Moved } from "../group/membership.ts";
+import { type CommitChanges, Membership } from "../group/membership.ts";
 import { Newcomers } from "../group/newcomers.ts";
 import { planOf } from "../commits/plans.ts";
 import { Senders } from "../reading/senders.ts";
@@ -37,7 +37,7 @@ import { CommitRunner } from "./commit_runner.ts";
 import { ConfirmationRunner } from "./confirmation_runner.ts";
 import { DepartureRunner } from "./departure_runner.ts";
 import { DutiesRunner } from "./duties_runner.ts";
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
 import { KeyAgeRunner } from "./key_age_runner.ts";
@@ -46,18 +46,18 @@ import { takenOf } from "./notice_kinds.ts";
 import { createNoticeReader } from "./notices.ts";
 import { OutboxRunner } from "./outbox_runner.ts";
 import { OrderRunner } from "./order_runner.ts";
-import { type Noted, PositionRunner } from "./position_runner.ts";
+import { type NotedChange, PositionRunner } from "./position_runner.ts";
 import { ReceiptRunner } from "./receipt_runner.ts";
 import { ReadingRunner } from "./reading_runner.ts";
 import { RecoveryRunner } from "./recovery_runner.ts";
 import type { Rooms } from "./rooms.ts";
-import { Turns } from "./log_turns.ts";
+import { LogTurns } from "./log_turns.ts";
 import { findCommit } from "./find_commit.ts";
 
 export interface ChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
   readonly receive: boolean;
-  readonly found: Door;
+  readonly found: RootDoor;
   /** All is read, and the program was told. */
   readonly isReady: () => boolean;
   /** A call to leave has failed, and everything is as before. */
@@ -70,7 +70,7 @@ const moved: RootEvent = { from: "group", type: "moved" };
 
 export class ChannelRooms implements Rooms {
   readonly events = new EventStream<ChannelEvent>();
-  readonly turns = new Turns();
+  readonly turns = new LogTurns();
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;
@@ -97,7 +97,7 @@ export class ChannelRooms implements Rooms {
   /** The channel cannot go on. */
   readonly onFault: (fault: unknown) => void;
   readonly #deps: ChannelDeps;
-  readonly #found: Door;
+  readonly #found: RootDoor;
   readonly #kept: KeptCommits;
 
   /** In this order, because those that hear of commits and moves hear of them in it. */
@@ -218,7 +218,7 @@ export class ChannelRooms implements Rooms {
     }, this.#deps);
   }
 
-  #createPorts(): Ports {
+  #createPorts(): ContentPorts {
     const { membership, epochs, outbox, health } = this;
     return createPorts({
       ...{ membership, epochs, outbox, health },
@@ -242,12 +242,12 @@ export class ChannelRooms implements Rooms {
     });
   }
 
-  #doneWith(items: readonly InboxItem[], changes: readonly Noted[]): void {
+  #doneWith(items: readonly InboxItem[], changes: readonly NotedChange[]): void {
     this.position.note([...this.reading.changesOf(items), ...changes], items.length);
     void this.#found(taken);
   }
 
-  #isExpired({ fields, kind, id, sender }: Incoming): boolean {
+  #isExpired({ fields, kind, id, sender }: IncomingEnvelope): boolean {
     const { expiryMs } = fields;
     if (expiryMs === undefined || this.#deps.relayNowMs() < expiryMs) return false;
     this.health.tell({ type: "expired", kind, id, sender });
@@ -369,7 +369,7 @@ export class ChannelRooms implements Rooms {
     }, this.#deps);
   }
 
-  #membersMoved({ added, removed, ...by }: Moved): void {
+  #membersMoved({ added, removed, ...by }: CommitChanges): void {
     const { membership } = this;
     for (const agentId of added) this.senders.begin(agentId, membership.epoch);
     for (const agentId of removed) if (!added.includes(agentId)) this.requester.gone(agentId);

@@ -8,16 +8,16 @@ import type { AgentId, ChannelId, ChannelName, NoticeEnvelope } from "../../../p
 import { createDeferred, type Deferred } from "../../base/deferred.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { ChannelState } from "../health.ts";
+import type { HealthState } from "../health.ts";
 import { leaveRequest } from "../departure/leave_request.ts";
-import type { Choice } from "../recovery/recovery_state.ts";
+import type { ExclusionChoice } from "../recovery/recovery_state.ts";
 import type { RecoveryPreview } from "../recovery/recovery_preview.ts";
 import { stepRoot } from "../root/root.ts";
 import { newRoot, type RootEffect, type RootFacts } from "../root/root_state.ts";
 import { wayOut } from "../departure/succession.ts";
 import { rootFactsOf, stateOf } from "./channel_facts.ts";
 import { type ChannelParts, ChannelRooms } from "./channel_rooms.ts";
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import { tellRoom } from "./root_effects.ts";
 
 /**
@@ -42,7 +42,7 @@ export interface ChannelRunnerParts extends Omit<ChannelParts, "found" | "isRead
   readonly keeper: ChannelKeeper;
 }
 
-type Told<Receiver extends RootEffect["to"]> = Extract<
+type RootInstruction<Receiver extends RootEffect["to"]> = Extract<
   RootEffect,
   { readonly to: Receiver }
 >["tell"];
@@ -76,7 +76,7 @@ export class ChannelRunner {
     return this.rooms.name;
   }
 
-  get state(): ChannelState {
+  get state(): HealthState {
     return stateOf(this.rooms, this.#state.root);
   }
 
@@ -88,7 +88,7 @@ export class ChannelRunner {
 
   // The door
 
-  readonly found: Door = (event) => {
+  readonly found: RootDoor = (event) => {
     const { effects } = stepRoot(this.#state, event, this.#facts);
     return effects.length === 0 ? undefined : this.#carryOut(effects);
   };
@@ -119,12 +119,12 @@ export class ChannelRunner {
     }
   }
 
-  #tellNames(told: Told<"names">): undefined {
+  #tellNames(told: RootInstruction<"names">): undefined {
     if (told.type === "rejoined") this.#keeper.rejoined();
     else this.#keeper.ended(told.how, told.operations);
   }
 
-  #tellSelf(told: Told<"self">): Promise<void> | undefined {
+  #tellSelf(told: RootInstruction<"self">): Promise<void> | undefined {
     switch (told) {
       case "end_handlers":
         return void this.#await(this.rooms.service.drain(), "handlers_ended");
@@ -171,7 +171,7 @@ export class ChannelRunner {
   }
 
   /** Loops end with the error, or quietly without one; other waiting calls reject. */
-  #end({ over: { error, toOthers }, how }: Told<"all">): undefined {
+  #end({ over: { error, toOthers }, how }: RootInstruction<"all">): undefined {
     const { rooms } = this;
     this.#cancelTimer();
     rooms.duties.end();
@@ -272,7 +272,7 @@ export class ChannelRunner {
    * channel goes on without one. Throws `StaticError`. A call while another one is under way is
    * that one, if it names nobody else.
    */
-  async recover(choice: Choice = {}): Promise<void> {
+  async recover(choice: ExclusionChoice = {}): Promise<void> {
     if (this.over !== undefined) throw this.over;
     await this.rooms.recovery.recover(choice);
   }
@@ -281,7 +281,7 @@ export class ChannelRunner {
    * Whom `recover()` with the same lists would leave out now. Throws `StaticError` where that
    * would.
    */
-  previewRecovery(choice: Choice): RecoveryPreview {
+  previewRecovery(choice: ExclusionChoice): RecoveryPreview {
     if (this.over !== undefined) throw this.over;
     return this.rooms.recovery.preview(choice);
   }

@@ -9,46 +9,46 @@ import type { PreparedCommit } from "../../mls/group.ts";
 import { failureOf, mayNotAdd, tookTwo, unreachable } from "../commits/commit_errors.ts";
 import { stepCommits } from "../commits/own_commit.ts";
 import {
-  type Candidate,
   candidateOf,
+  type ChangeOutcome,
+  type ChangeRefusal,
+  type CommitCandidate,
   type CommitEffect,
   type CommitEvent,
   type CommitFacts,
   type CommitsState,
   type CommitWrite,
   oursOf,
-  type Refused,
   restoreCommits,
-  type Settled,
   timersOf,
 } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Stage } from "../departure/stage.ts";
+import type { LeaveStage } from "../departure/stage.ts";
 import { channelFull, type LastHeard } from "../upkeep/last_heard.ts";
-import type { Membership, Moved } from "../group/membership.ts";
-import { type Plan, type Planned, withLeavers } from "../commits/plan.ts";
+import type { CommitChanges, Membership } from "../group/membership.ts";
+import { type Plan, type PlannedChange, withLeavers } from "../commits/plan.ts";
 import type { LeaveProof } from "../records.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
-import type { Door } from "./door.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
+import type { RootDoor } from "./door.ts";
 import {
   KeptOwnCommits,
-  type Made,
+  type MadeCommit,
   type OwnCommitParts,
-  type Written,
+  type WriteOutcome,
 } from "./kept_own_commits.ts";
 import { findCommit } from "./find_commit.ts";
 
 type Event = CommitEvent<Plan>;
 type Effect = CommitEffect<Plan>;
-type Change = Extract<Event, { type: "change" }>;
+type ChangeEvent = Extract<Event, { type: "change" }>;
 /** To an entry that waited. */
-export type Explained = Extract<Effect, { type: "explained" }>["as"];
+export type Explanation = Extract<Effect, { type: "explained" }>["as"];
 
-export interface Committed {
+export interface EnteredCommit {
   readonly prepared: PreparedCommit;
   /** Place in the log. */
   readonly sequence: number;
@@ -63,22 +63,22 @@ export interface CommitRunnerParts extends OwnCommitParts {
   /** Permission to work, of this moment. */
   readonly work: () => Permit | undefined;
   /** Of leaving, at this moment. */
-  readonly departure: () => Stage;
+  readonly departure: () => LeaveStage;
   /** Why the channel is stopped, if it is. */
   readonly stopped: () => StaticError | undefined;
   /** A plan in the present epoch; undefined when there is nothing to do. Throws `StaticError`. */
-  readonly planOf: (plan: Plan, leavers: readonly LeaveProof[]) => Planned | undefined;
+  readonly planOf: (plan: Plan, leavers: readonly LeaveProof[]) => PlannedChange | undefined;
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
   readonly lastHeard: LastHeard;
-  readonly found: Door;
+  readonly found: RootDoor;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
 /** With its bytes and its request. */
-interface Prepared extends Extract<Event, { type: "prepared" }> {
-  readonly kept: Made;
+interface PreparedEvent extends Extract<Event, { type: "prepared" }> {
+  readonly kept: MadeCommit;
 }
 
 export class CommitRunner {
@@ -86,20 +86,20 @@ export class CommitRunner {
   readonly #deps: ChannelDeps;
   readonly #facts: CommitFacts<Plan>;
   readonly #state: CommitsState<Plan>;
-  readonly #steps: Steps<Event | Prepared, Effect>;
-  readonly #operations = new Calls<Committed | undefined>();
+  readonly #steps: Steps<Event | PreparedEvent, Effect>;
+  readonly #operations = new Calls<EnteredCommit | undefined>();
   /** Of the calls that wait: in another group each is asked for anew. */
-  readonly #changes = new Map<number, Change>();
-  readonly #entries = new Calls<Explained>();
+  readonly #changes = new Map<number, ChangeEvent>();
+  readonly #entries = new Calls<Explanation>();
   readonly #fates = new Calls();
   readonly #kept: KeptOwnCommits;
   /** As the machine was told: keys are at work for exactly that. */
   #planned = new WeakMap<
     Plan,
-    Planned & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }
+    PlannedChange & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }
   >();
   /** Its write is under way. */
-  #entering: { readonly made: Made; readonly isOfBefore: boolean } | undefined;
+  #entering: { readonly made: MadeCommit; readonly isOfBefore: boolean } | undefined;
   #generation: number;
   #otherKeys = "";
   #over: StaticError | undefined;
@@ -188,7 +188,7 @@ export class CommitRunner {
     return this.#state.withoutLeaversIn === this.#parts.membership.epoch;
   }
 
-  planOf(plan: Plan, leavers: readonly LeaveProof[]): Planned | undefined {
+  planOf(plan: Plan, leavers: readonly LeaveProof[]): PlannedChange | undefined {
     return this.#parts.planOf(plan, leavers);
   }
 
@@ -197,17 +197,17 @@ export class CommitRunner {
    * every epoch that another commit began first. Resolves with undefined when there is nothing left
    * to do; rejects with `StaticError`.
    */
-  commit(plan: Plan, { isOfDeparture = false } = {}): Promise<Committed | undefined> {
+  commit(plan: Plan, { isOfDeparture = false } = {}): Promise<EnteredCommit | undefined> {
     if (this.#over !== undefined) return Promise.reject(this.#over);
     return this.#operations.begin((operation) => {
-      const change: Change = { type: "change", operation, plan, isOfDeparture };
+      const change: ChangeEvent = { type: "change", operation, plan, isOfDeparture };
       this.#changes.set(operation, change);
       this.#steps.push(change);
     });
   }
 
   /** An entry cannot be read, and a commit of ours may be why. */
-  explain(): Promise<Explained> {
+  explain(): Promise<Explanation> {
     if (this.#over !== undefined) return Promise.resolve("unknown");
     return this.#entries.begin((reading) => this.#steps.push({ type: "entry", reading }));
   }
@@ -266,7 +266,7 @@ export class CommitRunner {
 
   // Steps
 
-  #moved({ committer }: Pick<Moved, "committer">): void {
+  #moved({ committer }: Pick<CommitChanges, "committer">): void {
     const generation = generationOf(this.#parts.membership.epoch);
     const isNew = generation !== this.#generation;
     this.#generation = generation;
@@ -277,7 +277,7 @@ export class CommitRunner {
     }
   }
 
-  #step(event: Event | Prepared): Stepped<Effect> {
+  #step(event: Event | PreparedEvent): StepResult<Effect> {
     if ("kept" in event) this.#kept.keep(event.kept);
     const { write, effects } = stepCommits(this.#state, event, this.#facts);
     return write === undefined ? { effects } : { effects, written: this.#carryOut(write, effects) };
@@ -294,7 +294,7 @@ export class CommitRunner {
     }
   }
 
-  async #write(write: CommitWrite, effects: readonly Effect[]): Promise<Written> {
+  async #write(write: CommitWrite, effects: readonly Effect[]): Promise<WriteOutcome> {
     if (write.type !== "entered") return await this.#kept.write(write);
     const isOfBefore = effects.some((effect) => {
       return effect.type === "finding" && effect.finding.is === "entered" &&
@@ -312,7 +312,7 @@ export class CommitRunner {
    * The group had moved when the write of our commit had its turn. In another group the plan goes
    * on.
    */
-  #notEntered(written: Exclude<Written, "done">, effects: readonly Effect[]): Effect[] {
+  #notEntered(written: Exclude<WriteOutcome, "done">, effects: readonly Effect[]): Effect[] {
     return effects.flatMap((effect): Effect[] => {
       if (effect.type === "settle" && effect.result.is === "made") {
         if (written === "moved") {
@@ -377,7 +377,7 @@ export class CommitRunner {
     }
   }
 
-  #settle(operation: number, result: Settled): void {
+  #settle(operation: number, result: ChangeOutcome): void {
     this.#changes.delete(operation);
     switch (result.is) {
       case "made": {
@@ -399,7 +399,7 @@ export class CommitRunner {
     }
   }
 
-  #plan(plan: Plan, isWithoutLeavers: boolean): "change" | "nothing" | Refused {
+  #plan(plan: Plan, isWithoutLeavers: boolean): "change" | "nothing" | ChangeRefusal {
     const { membership } = this.#parts;
     const leavers = isWithoutLeavers ? [] : membership.leavers;
     try {
@@ -437,7 +437,7 @@ export class CommitRunner {
   }
 
   /** A permit may have been lost, and the group have moved, while the disk was waited for. */
-  #send(call: number, candidate: Candidate): void {
+  #send(call: number, candidate: CommitCandidate): void {
     const { membership: { epoch }, work } = this.#parts;
     if (epoch !== candidate.epoch) {
       return this.#steps.push({ type: "refused", call, why: { code: "epoch_conflict", epoch } });
@@ -467,7 +467,7 @@ const conflictWithItself = "The relay accepted a commit of ours, but reported a 
 function shownOf(
   { epoch, hash, summary, next }: PreparedCommit,
   removesLeavers = false,
-): Candidate {
+): CommitCandidate {
   return {
     epoch,
     hash,
@@ -477,7 +477,7 @@ function shownOf(
   };
 }
 
-function refusalOf(error: StaticError): Refused {
+function refusalOf(error: StaticError): ChangeRefusal {
   const { code, epoch } = error;
   return { code, error, isBusy: error instanceof UnavailableError, epoch };
 }

@@ -14,7 +14,7 @@ import { stateOf } from "../../mls/epoch.ts";
 import type { RatchetTree } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Anchor } from "../connection/anchor.ts";
-import type { Carriable, Carried } from "../upkeep/carrier.ts";
+import type { CarriedChannel, PlaintextWithWord } from "../upkeep/carrier.ts";
 import {
   deleteState,
   putConfirmed,
@@ -26,7 +26,7 @@ import type { ChannelDeps } from "../deps.ts";
 import type { Fork } from "../events.ts";
 import type { HealthLog } from "../health.ts";
 import { backdatedMs } from "./key_package_runner.ts";
-import type { Membership, Moved } from "../group/membership.ts";
+import type { CommitChanges, Membership } from "../group/membership.ts";
 import { stepConfirmations } from "../upkeep/confirmation.ts";
 import {
   type ConfirmationEffect,
@@ -34,7 +34,7 @@ import {
   type ConfirmationFacts,
   type ConfirmationRecords,
   type ConfirmationState,
-  type Mover,
+  type EpochMover,
   overEpochs,
   restoreConfirmations,
   timersOf,
@@ -56,7 +56,7 @@ export interface ConfirmationRunnerParts {
 
 type Effect<Type extends ConfirmationEffect["type"]> = Extract<ConfirmationEffect, { type: Type }>;
 
-export class ConfirmationRunner implements Carriable {
+export class ConfirmationRunner implements CarriedChannel {
   readonly #parts: ConfirmationRunnerParts;
   readonly #deps: ChannelDeps;
   readonly #facts: ConfirmationFacts;
@@ -163,17 +163,17 @@ export class ConfirmationRunner implements Carriable {
   }
 
   /** The group has moved on. */
-  moved({ committer, added }: Pick<Moved, "committer" | "added">): void {
+  moved({ committer, added }: Pick<CommitChanges, "committer" | "added">): void {
     this.#enter({ committer, added: added.flatMap((agentId) => this.#cameWith(agentId)) });
   }
 
-  #enter(by: Mover | undefined): void {
+  #enter(by: EpochMover | undefined): void {
     const { epoch, group } = this.#parts.membership;
     this.#steps.pushFirst({ type: "entered", epoch, state: stateOf(group.current), by });
   }
 
   /** It signed its KeyPackage, which may have waited at the relay since. */
-  #cameWith(agentId: AgentId): Mover["added"] {
+  #cameWith(agentId: AgentId): EpochMover["added"] {
     const node = this.#parts.membership.leafOf(agentId)?.leaf.node;
     if (agentId === this.#deps.agentId || node?.leafNodeSource !== "key_package") return [];
     return [{ agentId, madeMs: 1000 * Number(node.lifetime.notBefore) + backdatedMs }];
@@ -199,7 +199,7 @@ export class ConfirmationRunner implements Carriable {
    * A message that is about to be sealed here, with our word about another channel, when there is
    * one to give.
    */
-  carry(plaintext: Uint8Array): Carried | undefined {
+  carry(plaintext: Uint8Array): PlaintextWithWord | undefined {
     return this.#deps.carrier.carry(plaintext, {
       channelId: this.channelId,
       members: () => this.#leafKeys,

@@ -1,6 +1,6 @@
 /** The channel's side of requests and replies. */
 import type { AgentId, Recognition } from "../../../proto/mod.ts";
-import type { Ports } from "../../content/ports.ts";
+import type { ContentPorts } from "../../content/ports.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { type HealthLog, reportBadContent } from "../health.ts";
 import { translating } from "../faults.ts";
@@ -23,7 +23,7 @@ interface ContentParts {
 export function createPorts(
   { membership, epochs, outbox, health, maxAgeMs, progress }: ContentParts,
   deps: ChannelDeps,
-): Ports {
+): ContentPorts {
   const { agentId, runtime, relayNowMs, session, store, recogniser } = deps;
   const recognise = (each: AgentId): Recognition =>
     recogniser.of(membership.memberOf(each) ?? { agentId: each });

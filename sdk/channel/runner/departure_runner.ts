@@ -5,7 +5,7 @@
 import { type AgentId, type ChannelEndReason } from "../../../proto/mod.ts";
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import { unreachable } from "../commits/commit_errors.ts";
-import type { Refused } from "../commits/own_commit_state.ts";
+import type { ChangeRefusal } from "../commits/own_commit_state.ts";
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError, keptOut } from "../departure/end_errors.ts";
@@ -14,24 +14,24 @@ import { type LeaveParts, leaveRequest } from "../departure/leave_request.ts";
 import { stepDeparture } from "../departure/departure.ts";
 import {
   type DepartureEffect,
+  type DepartureEnd,
   type DepartureEvent,
   type DepartureFacts,
   type DepartureState,
-  type End,
   isAskedFor,
-  type Left,
+  type LeaveOutcome,
+  type LeaveRefusal,
   newDeparture,
   type OwnPlan,
   stageOf,
   timersOf,
-  type Unanswered,
 } from "../departure/departure_state.ts";
-import type { Stage } from "../departure/stage.ts";
+import type { LeaveStage } from "../departure/stage.ts";
 import type { DepartureFinding } from "../root/root_state.ts";
 import { doOthersStay, isLastOwner } from "../departure/succession.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
 
 export interface DepartureRunnerParts extends LeaveParts {
@@ -43,7 +43,7 @@ export interface DepartureRunnerParts extends LeaveParts {
   readonly isAllRead: () => boolean;
   /** A call to leave has failed, and everything is as before. */
   readonly onStayed: (operation: number, error: StaticError) => void;
-  readonly found: Door;
+  readonly found: RootDoor;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
@@ -106,7 +106,7 @@ export class DepartureRunner {
     };
   }
 
-  stage(): Stage {
+  stage(): LeaveStage {
     return stageOf(this.#state);
   }
 
@@ -129,7 +129,7 @@ export class DepartureRunner {
   }
 
   /** The log was asked for a founding of ours. With a refusal, it could not be. */
-  foundingSettled(why: Refused | undefined): void {
+  foundingSettled(why: ChangeRefusal | undefined): void {
     this.#steps.push({
       type: "founding",
       why: why && this.#unanswered(why.error ?? unreachable()),
@@ -149,20 +149,20 @@ export class DepartureRunner {
   }
 
   /** The channel has ended. */
-  end(how: End): void {
+  end(how: DepartureEnd): void {
     this.#steps.push({ type: "over", how });
   }
 
   // Steps
 
-  #step(event: DepartureEvent): Stepped<DepartureEffect> {
+  #step(event: DepartureEvent): StepResult<DepartureEffect> {
     const before = this.stage();
     const step = stepDeparture(this.#state, event, this.#facts);
     this.#tellStage(before);
     return step;
   }
 
-  #tellStage(before: Stage): void {
+  #tellStage(before: LeaveStage): void {
     if (this.stage() !== before) this.#found({ is: "stage", before });
   }
 
@@ -221,7 +221,7 @@ export class DepartureRunner {
   // Words
 
   /** The relay hides channels that the pass of this session is not for. */
-  #unanswered(fault: unknown): Unanswered {
+  #unanswered(fault: unknown): LeaveRefusal {
     const { membership } = this.#parts;
     const error = toStaticError(fault, "Cannot leave the channel");
     const isHidden = isCode(error, "not_found") &&
@@ -229,7 +229,7 @@ export class DepartureRunner {
     return { code: error.code, error: isHidden ? hiddenError(membership.name) : error, isHidden };
   }
 
-  #errorOf(result: Left): StaticError {
+  #errorOf(result: LeaveOutcome): StaticError {
     if (result.is === "refused") return result.why.error ?? unreachable();
     switch (result.why) {
       case "kept_out":

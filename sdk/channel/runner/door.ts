@@ -5,4 +5,4 @@ import type { RootEvent } from "../root/root_state.ts";
  * Resolves when the rooms have carried out what they were told. Undefined when nothing had to be
  * waited for.
  */
-export type Door = (found: RootEvent) => Promise<void> | undefined;
+export type RootDoor = (found: RootEvent) => Promise<void> | undefined;

@@ -10,7 +10,7 @@ import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
-import type { Plan, Returning } from "../commits/plan.ts";
+import type { Plan, ReturningMember } from "../commits/plan.ts";
 import { goneAbsent } from "../commits/plans.ts";
 import { maxReturns, stepDuties } from "../upkeep/duties.ts";
 import {
@@ -28,7 +28,7 @@ import type { CommitRunner } from "./commit_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
 import { RejoinClaims } from "./rejoin_claims.ts";
 
-type Request = NoticeBody<"DeliverRejoinRequest">;
+type DeliveredRejoinRequest = NoticeBody<"DeliverRejoinRequest">;
 
 export interface DutiesRunnerParts {
   readonly membership: Membership;
@@ -39,8 +39,8 @@ export interface DutiesRunnerParts {
 }
 
 /** With the statement of its agent. */
-interface Asked extends Extract<DutyEvent, { type: "asked" }> {
-  readonly body: Request;
+interface AskedDuty extends Extract<DutyEvent, { type: "asked" }> {
+  readonly body: DeliveredRejoinRequest;
 }
 
 export class DutiesRunner {
@@ -49,9 +49,9 @@ export class DutiesRunner {
   readonly #claims: RejoinClaims;
   readonly #facts: DutyFacts;
   readonly #state = newDuties();
-  readonly #steps: Steps<DutyEvent | Asked, DutyEffect>;
+  readonly #steps: Steps<DutyEvent | AskedDuty, DutyEffect>;
   /** Which is stepped. */
-  #asked: Request | undefined;
+  #asked: DeliveredRejoinRequest | undefined;
 
   constructor(parts: DutiesRunnerParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -103,7 +103,7 @@ export class DutiesRunner {
   }
 
   /** Members whose requests to come back can be granted now. */
-  get returning(): readonly Returning[] {
+  get returning(): readonly ReturningMember[] {
     return openRequests(this.#state, this.#facts).flatMap(({ leaf, requestId }) => {
       const claim = leaf === "present" ? this.#claims.of(requestId) : undefined;
       return claim === undefined ? [] : [claim];
@@ -114,7 +114,7 @@ export class DutiesRunner {
    * Whether a member asks to come back from where this agent knows it to be: it cannot follow
    * either.
    */
-  isStuckHere(request: Request): boolean {
+  isStuckHere(request: DeliveredRejoinRequest): boolean {
     return this.#claims.isStuckHere(request);
   }
 
@@ -122,12 +122,12 @@ export class DutiesRunner {
    * Whether a member signed that it has left for a generation of the channel, and asks to be let in
    * there.
    */
-  hasLeftFor(request: Request, generation: number): boolean {
+  hasLeftFor(request: DeliveredRejoinRequest, generation: number): boolean {
     return this.#claims.hasLeftFor(request, generation);
   }
 
   /** A member that lost its state asks to be admitted again. */
-  asked(request: Request): void {
+  asked(request: DeliveredRejoinRequest): void {
     const { agentId, requestId, expiresAtMs, epoch, answerer } = request;
     const isNamed = answerer === this.#deps.agentId;
     this.#steps.push({
@@ -169,7 +169,7 @@ export class DutiesRunner {
     if (this.#state.work.at !== "resting") this.#parts.ages.look();
   }
 
-  #step(event: DutyEvent | Asked): DutyStep {
+  #step(event: DutyEvent | AskedDuty): DutyStep {
     if (!("body" in event)) return stepDuties(this.#state, event, this.#facts);
     this.#asked = event.body;
     const step = stepDuties(this.#state, event, this.#facts);

@@ -23,14 +23,14 @@ import { type ChannelDeps, memberDepsOf } from "../deps.ts";
 import {
   beginMembership,
   createOwnLeaf,
-  type Entered,
   type EnteredChannel,
+  type EnteredMembership,
   enteredNow,
   type Entrance,
 } from "../entering.ts";
 import { ChannelTrust } from "../group/key_changes.ts";
 import { checkWelcomed, type WelcomeDemands } from "../group/welcome_demands.ts";
-import { channelOf, type ChannelRecord, type ChannelStore, trustOf } from "../records.ts";
+import { channelOf, type ChannelStore, type MembershipRecord, trustOf } from "../records.ts";
 import { decodeChannel } from "../stored_channel.ts";
 
 /** The caller waits for the error that keeps it out, not for this. */
@@ -46,7 +46,7 @@ export interface PreparedChannel {
 }
 
 /** The channels that this store knows. */
-export async function listChannels(store: Pick<ChannelStore, "list">): Promise<ChannelRecord[]> {
+export async function listChannels(store: Pick<ChannelStore, "list">): Promise<MembershipRecord[]> {
   return (await store.list(channels)).map(({ id, value }) => channelOf(parseChannelId(id), value));
 }
 
@@ -178,7 +178,7 @@ export async function writeEntered(
   group: Group,
   entrance: Entrance,
   { store }: Pick<ChannelDeps, "store">,
-): Promise<Entered> {
+): Promise<EnteredMembership> {
   const before = await readRecords(store, channelIdOf(group.current.context));
   const { changes, ...begun } = beginMembership(group, entrance, before);
   return { ...begun, durable: await DurableGroup.save(group, store, changes, entrance.foundings) };

@@ -2,7 +2,7 @@
 import type { StaticError } from "../../base/errors.ts";
 import type { Membership } from "../group/membership.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 
 type Event =
   | {
@@ -62,7 +62,7 @@ export class EpochWaiters {
     this.#calls.failAll(error);
   }
 
-  #step(event: Event): Stepped<Effect> {
+  #step(event: Event): StepResult<Effect> {
     switch (event.type) {
       case "waits": {
         const { operation, epoch, timeoutMs } = event;

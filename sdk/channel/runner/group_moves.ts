@@ -6,14 +6,14 @@ import type { NoticeBody } from "../../../proto/mod.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { BegunBy, Followed, Membership } from "../group/membership.ts";
+import type { FollowVerdict, GenerationFounder, Membership } from "../group/membership.ts";
 import type { KeptCommit } from "../group/signed_commit.ts";
 
 /** Somebody's commit. It is followed and durable, or the outcome says why not. */
 export async function follow(
   commit: NoticeBody<"DeliverCommit">,
   membership: Membership,
-): Promise<Followed> {
+): Promise<FollowVerdict> {
   const judged = membership.judgeCommit(commit);
   if (judged.kind !== "follow") return judged;
   const { rules, place } = judged;
@@ -56,7 +56,7 @@ export async function accept(
  * yet.
  */
 export async function enterGeneration(
-  generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
+  generation: Pick<FoundingCandidate, "next" | "changes"> & GenerationFounder,
   { alongside, written }: {
     readonly alongside: () => readonly RecordChange[];
     readonly written: () => void;

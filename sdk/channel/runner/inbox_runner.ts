@@ -8,11 +8,11 @@ import type { AgentId, MessageId } from "../../../proto/mod.ts";
 import type { StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import { Envelope } from "../../content/envelope.ts";
-import { askingOf, type Incoming } from "../../content/incoming.ts";
-import type { Handed } from "../../content/ports.ts";
-import type { Receipt } from "../../mls/durable_group.ts";
+import { askingOf, type IncomingEnvelope } from "../../content/incoming.ts";
+import type { HandedMessage } from "../../content/ports.ts";
+import type { ConsumptionReceipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { HandedAhead } from "../messages/handed_ahead.ts";
+import { EarlyMessages } from "../messages/handed_ahead.ts";
 import {
   hasInboxRoom,
   holds,
@@ -22,34 +22,34 @@ import {
   stepInbox,
 } from "../messages/inbox.ts";
 import {
-  type Entry,
   type InboxEffect,
+  type InboxEntry,
   type InboxEvent,
   type InboxFacts,
   type InboxState,
   newInbox,
 } from "../messages/inbox_state.ts";
-import type { Arrival } from "../reading/senders.ts";
+import type { ArrivedMessage } from "../reading/senders.ts";
 import { Calls } from "./calls.ts";
-import type { Noted } from "./position_runner.ts";
+import type { NotedChange } from "./position_runner.ts";
 import type { ReceiptRunner } from "./receipt_runner.ts";
 
 /**
  * One message key that was used. It is used up when the application is done with all messages that
  * were sealed with it.
  */
-export interface Opening {
-  readonly receipt: Receipt;
+export interface UsedMessageKey {
+  readonly receipt: ConsumptionReceipt;
   /** How many it is not done with. */
   open: number;
 }
 
 export interface InboxItem {
-  readonly incoming: Incoming;
+  readonly incoming: IncomingEnvelope;
   readonly sequence: number;
   readonly epoch: number;
-  readonly opening: Opening;
-  readonly arrival: Arrival;
+  readonly opening: UsedMessageKey;
+  readonly arrival: ArrivedMessage;
   /** Memory that it takes, roughly. */
   readonly bytes: number;
 }
@@ -111,11 +111,11 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Next = IteratorResult<Envelope, undefined>;
+type NextEnvelope = IteratorResult<Envelope, undefined>;
 
 export interface InboxParts {
   /** Hears of messages that are done with, and of changes that go to disk with them. */
-  readonly onDone: (items: readonly InboxItem[], changes: readonly Noted[]) => void;
+  readonly onDone: (items: readonly InboxItem[], changes: readonly NotedChange[]) => void;
   /**
    * More is done with than may come again after a crash. `near` is called when that is so no more.
    */
@@ -124,10 +124,10 @@ export interface InboxParts {
   readonly nearer: () => Promise<void> | undefined;
   /** Resolves when what is done with so far is on disk. */
   readonly written: () => Promise<void>;
-  readonly onRequest: (request: Handed) => void;
-  readonly onReply: (reply: Handed) => void;
+  readonly onRequest: (request: HandedMessage) => void;
+  readonly onReply: (reply: HandedMessage) => void;
   /** Whether a message's time is over; then it is not shown. Asked once it would be. */
-  readonly isExpired: (message: Incoming) => boolean;
+  readonly isExpired: (message: IncomingEnvelope) => boolean;
   /**
    * The application wants no messages: each is done with as it arrives. Requests and replies still
    * come.
@@ -138,17 +138,17 @@ export interface InboxParts {
 }
 
 const noItems: readonly InboxItem[] = Object.freeze([]);
-const noChanges: readonly Noted[] = Object.freeze([]);
+const noChanges: readonly NotedChange[] = Object.freeze([]);
 const noMore: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 /** Of callers that take one message each. Loops are counted from the next number on. */
 const shared = 0;
 
 export class InboxRunner {
-  readonly handedAhead = new HandedAhead();
+  readonly handedAhead = new EarlyMessages();
   readonly #parts: InboxParts;
   readonly #state: InboxState<InboxItem> = newInbox();
   readonly #facts: InboxFacts<InboxItem>;
-  readonly #waiting = new Calls<Next | undefined>();
+  readonly #waiting = new Calls<NextEnvelope | undefined>();
   #readers = shared;
   /** Programs read by way of a host's readers. */
   #isShared = false;
@@ -202,11 +202,11 @@ export class InboxRunner {
   /**
    * A request or a reply before its turn: it will be pushed when the messages before it have been.
    */
-  handAhead(incoming: Incoming): void {
+  handAhead(incoming: IncomingEnvelope): void {
     this.handedAhead.hand(incoming, (handed) => this.#hand(handed));
   }
 
-  #hand(handed: Handed): void {
+  #hand(handed: HandedMessage): void {
     if (handed.incoming.lane === "reply") this.#parts.onReply(handed);
     else this.#parts.onRequest(handed);
   }
@@ -262,11 +262,11 @@ export class InboxRunner {
     };
   }
 
-  #next(reader: number): Promise<Next> {
+  #next(reader: number): Promise<NextEnvelope> {
     // cast: a loop's call is never withdrawn
     return this.#waiting.begin((operation) =>
       this.#step({ type: "waits", reader, operation })
-    ) as Promise<Next>;
+    ) as Promise<NextEnvelope>;
   }
 
   /**
@@ -275,7 +275,7 @@ export class InboxRunner {
    * Undefined when none comes in time. Asking acknowledges what was given before. Rejects with the
    * signal's reason.
    */
-  receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<Next | undefined> {
+  receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<NextEnvelope | undefined> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     if (!this.#isReading(shared)) {
       this.#step({ type: "begins", reader: shared, all: false, isManual: false, isShared: true });
@@ -324,7 +324,7 @@ export class InboxRunner {
 
   #envelopeOf(
     reader: number,
-    { number, bytes: weight, item: { incoming } }: Entry<InboxItem>,
+    { number, bytes: weight, item: { incoming } }: InboxEntry<InboxItem>,
   ): Envelope {
     const pass = (): void => this.#step({ type: "passes", reader, number });
     const ack = (): Promise<void> => {
@@ -345,7 +345,7 @@ export class InboxRunner {
   }
 
   /** Programs that want no messages have acknowledged none. */
-  #owedOf(items: readonly InboxItem[]): readonly Noted[] {
+  #owedOf(items: readonly InboxItem[]): readonly NotedChange[] {
     const { receipts, discard } = this.#parts;
     if (discard || !items.some(isAsking)) return noChanges;
     return items.flatMap(({ incoming }) => {

@@ -13,24 +13,29 @@ import {
   type PrivateMessageHeader,
   WireError,
 } from "../../../proto/mod.ts";
-import { askingOf, type Incoming, type Opened, readContent } from "../../content/incoming.ts";
+import {
+  askingOf,
+  type IncomingEnvelope,
+  type IncomingHead,
+  readContent,
+} from "../../content/incoming.ts";
 import type { AskingMessage } from "../../content/receipts.ts";
-import type { Receipt } from "../../mls/durable_group.ts";
-import type { Outcome } from "../../mls/receive.ts";
+import type { ConsumptionReceipt } from "../../mls/durable_group.ts";
+import type { ReceiveOutcome } from "../../mls/receive.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { type HealthLog, reportBadContent } from "../health.ts";
 import type { Recogniser } from "../group/recognition.ts";
 import { reportDoubtful } from "../group/key_reports.ts";
 import type { Membership } from "../group/membership.ts";
 import { senderWriter } from "../records.ts";
-import type { Arrival, Counted, Senders } from "../reading/senders.ts";
+import type { ArrivedMessage, MessageCounter, Senders } from "../reading/senders.ts";
 import type { ConfirmationRunner } from "./confirmation_runner.ts";
 import type { OrderRunner } from "./order_runner.ts";
-import type { InboxItem, InboxRunner, Opening } from "./inbox_runner.ts";
-import type { Noted } from "./position_runner.ts";
+import type { InboxItem, InboxRunner, UsedMessageKey } from "./inbox_runner.ts";
+import type { NotedChange } from "./position_runner.ts";
 import type { ReceiptRunner } from "./receipt_runner.ts";
 
-type ReadMessage = Outcome & { readonly kind: "message" };
+type MessageOutcome = ReceiveOutcome & { readonly kind: "message" };
 
 /** One of the messages that were sealed together, or the only one. */
 interface TakenPart {
@@ -38,7 +43,7 @@ interface TakenPart {
   readonly part: BundledMessage | undefined;
   readonly counter: number;
   readonly aad: MessageAad;
-  readonly opening: Opening;
+  readonly opening: UsedMessageKey;
 }
 
 /** A key and a nonce, as they lie in memory. */
@@ -50,12 +55,12 @@ export interface IntakeParts {
   readonly inbox: InboxRunner;
   readonly health: HealthLog;
   /** Whether a message was sent after its sender was removed, or silenced. */
-  readonly isAfterEnd: (sender: AgentId, counted: Counted) => boolean;
+  readonly isAfterEnd: (sender: AgentId, counted: MessageCounter) => boolean;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
   readonly recogniser: Pick<Recogniser, "of">;
   readonly maxAgeMs: () => number;
-  readonly onDone: (changes: readonly Noted[]) => void;
+  readonly onDone: (changes: readonly NotedChange[]) => void;
   readonly confirmations: Pick<ConfirmationRunner, "heard">;
   readonly order: Pick<OrderRunner, "opened">;
   readonly receipts: Pick<ReceiptRunner, "expired" | "heard">;
@@ -65,14 +70,18 @@ export class Intake {
   readonly #parts: IntakeParts;
   readonly #putSender: ReturnType<typeof senderWriter>;
   /** Of each sender one change is noted with all its messages, so that it is written once. */
-  readonly #arrived = new Map<AgentId, Noted>();
+  readonly #arrived = new Map<AgentId, NotedChange>();
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
     this.#putSender = senderWriter(parts.membership.channelId);
   }
 
-  take(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage, receipt: Receipt): void {
+  take(
+    entry: NoticeBody<"DeliverMessage">,
+    outcome: MessageOutcome,
+    receipt: ConsumptionReceipt,
+  ): void {
     const { senders, health } = this.#parts;
     const { epoch, sender: { agentId } } = outcome;
     const aad = aadOf(outcome);
@@ -103,7 +112,7 @@ export class Intake {
       });
     }
     senders.close(agentId, { ...aad, epoch });
-    const opening: Opening = { receipt, open: 0 };
+    const opening: UsedMessageKey = { receipt, open: 0 };
     const parts = this.#partsOf(aad, outcome);
     if (aad.count > 1) senders.rememberBundle(agentId, { ...aad, epoch }, aad.messageId);
     const items = parts.flatMap((part, i) => {
@@ -122,7 +131,7 @@ export class Intake {
    */
   #partsOf(
     { messageId, count }: MessageAad,
-    { payload, sender: { agentId, mayPost } }: ReadMessage,
+    { payload, sender: { agentId, mayPost } }: MessageOutcome,
   ): (BundledMessage | undefined)[] {
     if (!mayPost) {
       this.#reportAgainstPolicy(agentId);
@@ -141,7 +150,7 @@ export class Intake {
   /** Undefined for what is not shown. */
   #takePart(
     { timeMs, sequence }: NoticeBody<"DeliverMessage">,
-    { epoch, sender: from }: ReadMessage,
+    { epoch, sender: from }: MessageOutcome,
     { part, counter, aad, opening }: TakenPart,
   ): InboxItem | undefined {
     const { senders, health, membership, recogniser } = this.#parts;
@@ -183,7 +192,11 @@ export class Intake {
   }
 
   /** Requests and replies are known to the relay by their own ids, so they go alone. */
-  #readPart(plaintext: Uint8Array, opened: Opened, isAlone: boolean): Incoming | undefined {
+  #readPart(
+    plaintext: Uint8Array,
+    opened: IncomingHead,
+    isAlone: boolean,
+  ): IncomingEnvelope | undefined {
     const incoming = this.#read(plaintext, opened);
     if (incoming === undefined || isAlone) return incoming;
     if (incoming.lane !== "request" && incoming.lane !== "reply") return incoming;
@@ -199,7 +212,10 @@ export class Intake {
    * Of a message that is looked at before its turn: a request or a reply to this agent. All else
    * waits for its turn.
    */
-  preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
+  preview(
+    entry: NoticeBody<"DeliverMessage">,
+    outcome: MessageOutcome,
+  ): IncomingEnvelope | undefined {
     const { senders, isAfterEnd, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
@@ -225,7 +241,7 @@ export class Intake {
   }
 
   /** Undefined for what is not shown: expired, of a later version, broken. */
-  #read(payload: Uint8Array, opened: Opened): Incoming | undefined {
+  #read(payload: Uint8Array, opened: IncomingHead): IncomingEnvelope | undefined {
     const { health, inbox, agentId, relayNowMs, maxAgeMs } = this.#parts;
     const read = readContent(payload, opened, {
       agentId,
@@ -269,8 +285,8 @@ export class Intake {
   }
 
   /** The changes to write when the application is done with these. */
-  changesOf(items: readonly InboxItem[]): Noted[] {
-    const changes: Noted[] = [];
+  changesOf(items: readonly InboxItem[]): NotedChange[] {
+    const changes: NotedChange[] = [];
     for (const { opening, arrival } of items) {
       if (--opening.open === 0) {
         changes.push(...this.#parts.membership.durable.consume(opening.receipt));
@@ -280,7 +296,7 @@ export class Intake {
     return changes;
   }
 
-  #done(arrival: Arrival): Noted {
+  #done(arrival: ArrivedMessage): NotedChange {
     const { sender } = arrival;
     this.#parts.senders.done(arrival);
     const known = this.#arrived.get(sender);
@@ -293,7 +309,7 @@ export class Intake {
     return noted;
   }
 
-  #finish(receipt: Receipt): void {
+  #finish(receipt: ConsumptionReceipt): void {
     this.#parts.onDone(this.#parts.membership.durable.consume(receipt));
   }
 

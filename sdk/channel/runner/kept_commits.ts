@@ -8,7 +8,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../../proto/mod.ts";
 import { isCode, StaticError, TransportError } from "../../base/errors.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { PutBack } from "../connection/link_state.ts";
+import type { RestoredCommits } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
 import { commitsKind } from "../channel_kinds.ts";
@@ -52,8 +52,8 @@ export class KeptCommits {
    * Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot
    * be asked, or is busy.
    */
-  async putBack(epoch: number): Promise<PutBack> {
-    let putBack: PutBack = { commits: 0, own: 0, sequence: 0 };
+  async putBack(epoch: number): Promise<RestoredCommits> {
+    let putBack: RestoredCommits = { commits: 0, own: 0, sequence: 0 };
     for (let at = epoch; at < this.#membership.epoch; at++) {
       const commit = await this.#read(at);
       const sent = commit && await this.#send(commit);
@@ -78,7 +78,7 @@ export class KeptCommits {
   }
 
   /** Returns where the log holds the commit now; undefined when it does not. */
-  async #send(commit: KeptCommit): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
+  async #send(commit: KeptCommit): Promise<Pick<RestoredCommits, "own" | "sequence"> | undefined> {
     const { session, identity: { signatureKey, identity } } = this.#deps;
     // One of our own by which somebody came back: without its author the relay takes it for a new
     // one.
@@ -96,7 +96,7 @@ export class KeptCommits {
   /** Another member was faster, with this commit or with another one. */
   async #find(
     { epoch, commit }: KeptCommit,
-  ): Promise<Pick<PutBack, "own" | "sequence"> | undefined> {
+  ): Promise<Pick<RestoredCommits, "own" | "sequence"> | undefined> {
     const found = (await findCommit(this.#membership, epoch, this.#deps)).commit;
     if (found === undefined || !equalBytes(found.commitHash, sha256(commit))) return undefined;
     return { sequence: found.sequence, own: 0 };

@@ -9,13 +9,13 @@ import type { DurableGroup } from "../../mls/durable_group.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { requestOf } from "../commits/commit_request.ts";
-import type { Candidate, CommitWrite } from "../commits/own_commit_state.ts";
+import type { CommitCandidate, CommitWrite } from "../commits/own_commit_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
-import type { Planned } from "../commits/plan.ts";
+import type { PlannedChange } from "../commits/plan.ts";
 import { accept } from "./group_moves.ts";
 
-export interface Made {
+export interface MadeCommit {
   readonly prepared: PreparedCommit;
   readonly request: RequestBody<"SendCommit">;
 }
@@ -23,7 +23,7 @@ export interface Made {
 /**
  * The end of a write. `moved`: another commit was followed first; `over`: our group is another one.
  */
-export type Written = "done" | "moved" | "over";
+export type WriteOutcome = "done" | "moved" | "over";
 
 export interface OwnCommitParts {
   readonly membership: Membership;
@@ -37,7 +37,7 @@ export interface OwnCommitParts {
 export class KeptOwnCommits {
   readonly #parts: OwnCommitParts;
   readonly #deps: Pick<ChannelDeps, "signatures" | "identity">;
-  readonly #made = new Map<string, Made>();
+  readonly #made = new Map<string, MadeCommit>();
 
   constructor(parts: OwnCommitParts, deps: Pick<ChannelDeps, "signatures" | "identity">) {
     this.#parts = parts;
@@ -45,28 +45,28 @@ export class KeptOwnCommits {
   }
 
   /** Called in the epoch that the commit ends. */
-  make(prepared: PreparedCommit, answers: Planned["answers"] = []): Made {
+  make(prepared: PreparedCommit, answers: PlannedChange["answers"] = []): MadeCommit {
     return { prepared, request: requestOf(prepared, answers, this.#parts.membership, this.#deps) };
   }
 
-  keep(made: Made): void {
+  keep(made: MadeCommit): void {
     this.#made.set(bytesToHex(made.prepared.hash), made);
   }
 
-  of({ hash }: Pick<Candidate, "hash">): Made {
+  of({ hash }: Pick<CommitCandidate, "hash">): MadeCommit {
     const made = this.#made.get(bytesToHex(hash));
     if (made === undefined) throw new TypeError("A commit is asked for that has ended");
     return made;
   }
 
   /** All but these have ended. */
-  forgetOthers(held: readonly Candidate[]): void {
+  forgetOthers(held: readonly CommitCandidate[]): void {
     if (this.#made.size === 0) return;
     const hashes = new Set(held.map(({ hash }) => bytesToHex(hash)));
     for (const hash of this.#made.keys()) if (!hashes.has(hash)) this.#made.delete(hash);
   }
 
-  async write(write: CommitWrite): Promise<Written> {
+  async write(write: CommitWrite): Promise<WriteOutcome> {
     const { durable } = this.#parts.membership;
     try {
       if (write.type === "entered") return await this.#enter(write);
@@ -81,7 +81,7 @@ export class KeptOwnCommits {
 
   async #enter(
     { candidate, sequence }: Extract<CommitWrite, { type: "entered" }>,
-  ): Promise<Written> {
+  ): Promise<WriteOutcome> {
     const { membership } = this.#parts;
     const { prepared, request } = this.of(candidate);
     const signed = { ...request, welcomes: [], answers: [] };
@@ -108,7 +108,7 @@ export class KeptOwnCommits {
     }
   }
 
-  #discarded(candidates: readonly Candidate[]): () => RecordChange[] {
+  #discarded(candidates: readonly CommitCandidate[]): () => RecordChange[] {
     const changes = candidates.map((each) => this.#parts.onDiscarded(this.of(each).prepared));
     // The last one has all of them.
     return () => changes.slice(-1).map((change) => change());

@@ -10,7 +10,7 @@ import type { RecordChange } from "../../store/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
-import type { Membership, Moved } from "../group/membership.ts";
+import type { CommitChanges, Membership } from "../group/membership.ts";
 import { isRenewalWanted } from "../commits/plans.ts";
 import { stepKeyAge } from "../upkeep/key_age.ts";
 import { deleteKeyAge, putKeyAge, type SeenLeaf } from "../upkeep/key_age_records.ts";
@@ -28,7 +28,7 @@ import {
   timersOf,
 } from "../upkeep/key_age_state.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 
 export interface KeyAgeParts {
@@ -132,13 +132,13 @@ export class KeyAgeRunner {
     this.#finishing.settleAll();
   }
 
-  #step(event: KeyAgeEvent): Stepped<KeyAgeEffect> {
+  #step(event: KeyAgeEvent): StepResult<KeyAgeEffect> {
     const { write, effects } = stepKeyAge(this.#state, event, this.#facts);
     if (write.length === 0) return { effects };
     return { effects, written: this.#deps.store.batch(write.map((each) => this.#changeOf(each))) };
   }
 
-  #moved({ committer, added, removed }: Moved): void {
+  #moved({ committer, added, removed }: CommitChanges): void {
     const generation = generationOf(this.#parts.membership.epoch);
     const isNewGeneration = generation !== this.#generation;
     this.#generation = generation;

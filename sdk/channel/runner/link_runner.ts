@@ -10,68 +10,68 @@ import { permitOf, windowBytes, workOf } from "../connection/link_run.ts";
 import { isOfStream } from "../connection/notices.ts";
 import { timersOf } from "../connection/link_state.ts";
 import type {
-  About,
-  Answer,
-  Facts,
-  Found,
+  ConnectionAnswer,
+  ConnectionQuestion,
+  FindCommitReply,
   LinkEffect,
   LinkEvent,
+  LinkFacts,
   LinkState,
-  PutBack,
-  Question,
-  Taken,
+  QuestionSubject,
+  RestoredCommits,
+  TakenEntry,
 } from "../connection/link_state.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
 import type { LinkFinding } from "../root/root_state.ts";
 import type { StoreAge } from "./store_age.ts";
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import { noticeOf } from "./notice_kinds.ts";
-import type { Turns } from "./log_turns.ts";
+import type { LogTurns } from "./log_turns.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
 /** Of a question. */
-interface Turn {
+interface QuestionTurn {
   readonly type: "turn";
-  readonly question: Question;
+  readonly question: ConnectionQuestion;
   readonly call: number;
-  readonly about: About;
+  readonly about: QuestionSubject;
 }
 
 /** The end of a wait. */
-export type Waited = "now" | "late" | "over";
+export type WaitEnd = "now" | "late" | "over";
 
 export interface LinkRunnerParts {
   readonly channelId: ChannelId;
   readonly log: Uint8Array | undefined;
   readonly health: HealthLog;
-  readonly turns: Turns;
+  readonly turns: LogTurns;
   readonly queue: ChannelQueue;
   /** Of this moment, whenever they are read. */
-  readonly facts: Facts;
+  readonly facts: LinkFacts;
   /** Settles whether the log still holds the commit at which we are stopped. */
   readonly settleStop: () => Promise<void>;
   /** Settles a commit from before this connection, if the log says what became of it. */
   readonly settleCommit: () => Promise<void>;
   readonly storeAge: Pick<StoreAge, "noted" | "told">;
-  readonly putBack: (epoch: number) => Promise<PutBack>;
-  readonly findCommit: (epoch: number) => Promise<Found>;
+  readonly putBack: (epoch: number) => Promise<RestoredCommits>;
+  readonly findCommit: (epoch: number) => Promise<FindCommitReply>;
   /** Ends with `hasRead`. */
   readonly read: (notice: NoticeEnvelope, permit: Permit | undefined, reading: number) => void;
-  readonly found: Door;
+  readonly found: RootDoor;
   readonly onFault: (fault: unknown) => void;
 }
 
 export class LinkRunner {
   readonly #parts: LinkRunnerParts;
   readonly #deps: Pick<ChannelDeps, "session" | "runtime" | "store">;
-  readonly #facts: Facts;
+  readonly #facts: LinkFacts;
   readonly #state: LinkState<NoticeEnvelope>;
-  readonly #steps: Steps<Event | Turn, Effect | Turn>;
-  readonly #waiting = new Calls<Waited>();
+  readonly #steps: Steps<Event | QuestionTurn, Effect | QuestionTurn>;
+  readonly #waiting = new Calls<WaitEnd>();
   /**
    * Connections that have come or gone, and wait for their step: nothing flows, and no permit
    * counts.
@@ -143,7 +143,7 @@ export class LinkRunner {
   }
 
   /** Resolves when what stands in front of the stop is here, or when nothing comes any more. */
-  allHere(): Promise<Waited> {
+  allHere(): Promise<WaitEnd> {
     if (this.#steps.isOver) return Promise.resolve("over");
     // No connection comes any more.
     if (this.#deps.session.state.kind === "ended") return Promise.resolve("late");
@@ -164,7 +164,7 @@ export class LinkRunner {
     this.#steps.push(event);
   }
 
-  #step(event: Event | Turn): Stepped<Effect | Turn> {
+  #step(event: Event | QuestionTurn): StepResult<Effect | QuestionTurn> {
     if (event.type === "turn") return { effects: [event] };
     const { write, effects } = stepLink(this.#state, event, this.#facts);
     if (event.type === "connected" || event.type === "disconnected") this.#unstepped--;
@@ -172,7 +172,7 @@ export class LinkRunner {
     return { effects, written: this.#deps.store.batch([this.#parts.storeAge.noted(write)]) };
   }
 
-  #perform(effect: Effect | Turn): void {
+  #perform(effect: Effect | QuestionTurn): void {
     const { turns, health, found } = this.#parts;
     switch (effect.type) {
       case "ask":
@@ -224,12 +224,12 @@ export class LinkRunner {
   }
 
   /** `took`: for the window. */
-  hasRead(reading: number, took?: Taken): void {
+  hasRead(reading: number, took?: TakenEntry): void {
     this.#parts.turns.end();
     this.push({ type: "read", reading, ...(took !== undefined && { took }) });
   }
 
-  #ask(question: Question, call: number, about: About): void {
+  #ask(question: ConnectionQuestion, call: number, about: QuestionSubject): void {
     const { turns } = this.#parts;
     if (question !== "stop" && question !== "subscribe") return this.#answer(question, call, about);
     // Nothing else is read, entered or founded until it is judged: it would be worked in with an
@@ -237,13 +237,13 @@ export class LinkRunner {
     turns.take(() => this.#steps.push({ type: "turn", question, call, about }));
   }
 
-  #begin({ question, call, about }: Turn): void {
+  #begin({ question, call, about }: QuestionTurn): void {
     if (!this.#isHeld(call)) return this.#parts.turns.end();
     this.#turn = { call, tag: about.tag };
     this.#answer(question, call, about);
   }
 
-  #answer(question: Question, call: number, about: About): void {
+  #answer(question: ConnectionQuestion, call: number, about: QuestionSubject): void {
     this.#find(question, call, about).then((answer) => {
       if (answer !== undefined) this.push({ type: "answered", call, answer });
     }).catch((error) => {
@@ -257,10 +257,10 @@ export class LinkRunner {
 
   /** Undefined when nobody waits for it any more. */
   async #find(
-    question: Question,
+    question: ConnectionQuestion,
     call: number,
-    { tag = 0, epoch = 0 }: About,
-  ): Promise<Answer | undefined> {
+    { tag = 0, epoch = 0 }: QuestionSubject,
+  ): Promise<ConnectionAnswer | undefined> {
     const { settleStop, settleCommit, putBack, findCommit } = this.#parts;
     switch (question) {
       case "stop":
@@ -293,7 +293,7 @@ export class LinkRunner {
     return link.call === call || (tag !== undefined && link.stream?.tag === tag);
   }
 
-  async #subscribe(call: number, tag: number): Promise<Answer | undefined> {
+  async #subscribe(call: number, tag: number): Promise<ConnectionAnswer | undefined> {
     const { channelId, facts, storeAge } = this.#parts;
     const [after, { log }] = [facts.received, this.#state];
     const reply = await this.#deps.session.call("Subscribe", {

@@ -3,7 +3,7 @@
  * its judgement: each is more than one step, and nothing of another comes in between.
  */
 
-export class Turns {
+export class LogTurns {
   readonly #waiting: (() => void)[] = [];
   #isTaken = false;
 

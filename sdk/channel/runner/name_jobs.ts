@@ -9,7 +9,7 @@ import type { SealingChoice } from "../../mls/sealing_rules.ts";
 import type { ChannelDeps } from "../deps.ts";
 import { hiddenError } from "../departure/end_errors.ts";
 import type { EnteredChannel } from "../entering.ts";
-import type { Job, JobResult } from "../names/names_state.ts";
+import type { NameJob, NameJobResult } from "../names/names_state.ts";
 import { checkWelcome } from "./welcomes.ts";
 import type { ChannelRunner } from "./channel_runner.ts";
 import {
@@ -22,25 +22,25 @@ import {
 import { eraseKeys, forgetChannel, noteErasing } from "./erasing.ts";
 
 /** A Welcome, and the channel for which the relay delivered it, if it did. */
-export interface Offered {
+export interface OfferedWelcome {
   readonly welcome: Uint8Array;
   readonly channelId?: ChannelId;
 }
 
 /** The Welcomes of a call. */
-export interface Entry {
+export interface CallWelcomes {
   readonly expected: ExpectedChannel;
   /** Those that are here now. Throws `StaticError` when there is none. */
-  readonly find: () => readonly Offered[];
+  readonly find: () => readonly OfferedWelcome[];
   /** As they were found: the state counts them. */
-  offered: readonly Offered[];
+  offered: readonly OfferedWelcome[];
 }
 
 export interface NameJobParts {
   readonly deps: ChannelDeps;
   /** The last machine of each channel, also when it is over. */
   readonly channels: Map<ChannelId, ChannelRunner>;
-  readonly entryOf: (operation: number) => Entry | undefined;
+  readonly entryOf: (operation: number) => CallWelcomes | undefined;
   /** Of a channel that it makes. */
   readonly sealingOf: (operation: number) => SealingChoice;
   /** Named by a call to leave. */
@@ -50,13 +50,13 @@ export interface NameJobParts {
 }
 
 /** The end of a job, and the bytes that it leaves. */
-export interface Done {
-  readonly result: JobResult;
+export interface NameJobEnd {
+  readonly result: NameJobResult;
   readonly prepared?: PreparedChannel;
   readonly entered?: EnteredChannel | undefined;
 }
 
-export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
+export async function doJob(job: NameJob, parts: NameJobParts): Promise<NameJobEnd> {
   const { channels, deps } = parts;
   switch (job.of) {
     case "make": {
@@ -92,9 +92,9 @@ export async function doJob(job: Job, parts: NameJobParts): Promise<Done> {
 
 /** Any member may send a Welcome, so one that leads nowhere does not keep us from the next. */
 async function openWelcome(
-  { operation, from }: Extract<Job, { readonly of: "open_welcome" }>,
+  { operation, from }: Extract<NameJob, { readonly of: "open_welcome" }>,
   { deps, entryOf }: NameJobParts,
-): Promise<Done> {
+): Promise<NameJobEnd> {
   const entry = entryOf(operation);
   if (entry === undefined) throw new TypeError("Nobody waits for this Welcome");
   if (from === 0) entry.offered = entry.find();
@@ -125,7 +125,7 @@ function ledElsewhere(): StaticError {
 
 /** One that the relay does not know any more has nobody that would miss us. */
 async function wayOutOf(
-  { channelId, operation }: Extract<Job, { readonly of: "recall" }>,
+  { channelId, operation }: Extract<NameJob, { readonly of: "recall" }>,
   { channels, successorOf, deps: { session } }: NameJobParts,
 ): Promise<"close" | "leave" | "kept_out"> {
   const channel = channels.get(channelId);
@@ -158,7 +158,7 @@ function unsettled(name: ChannelName): StaticError {
 }
 
 async function erase(
-  { step, channelId }: Extract<Job, { readonly of: "erase" }>,
+  { step, channelId }: Extract<NameJob, { readonly of: "erase" }>,
   { deps: { store }, channels, heldKeys }: NameJobParts,
 ): Promise<void> {
   const channel = channels.get(channelId);

@@ -2,9 +2,9 @@
 import type { ChannelName } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import { hiddenError, keptOut, leftError } from "../departure/end_errors.ts";
-import type { Refusal } from "../names/names_state.ts";
+import type { NameRefusal } from "../names/names_state.ts";
 
-export interface Refused {
+export interface RefusedNameCall {
   readonly name: ChannelName;
   /** The work that fails, as in "Cannot join the channel". */
   readonly action: string;
@@ -17,8 +17,8 @@ export interface Refused {
 }
 
 export function refusalError(
-  why: Refusal,
-  { name, action, isLeaving, other, over }: Refused,
+  why: NameRefusal,
+  { name, action, isLeaving, other, over }: RefusedNameCall,
 ): StaticError {
   switch (why) {
     case "in_already":

@@ -18,7 +18,7 @@ import {
   type RecordChange,
   type RecordStore,
 } from "../../store/mod.ts";
-import type { Answer, Request } from "../names/names_state.ts";
+import type { NameAnswer, NameRequest } from "../names/names_state.ts";
 
 const creating = "creating";
 /**
@@ -27,13 +27,13 @@ const creating = "creating";
  */
 const maxPages = 1000;
 
-export type Asking = Pick<RelaySession, "call">;
+export type RelayCaller = Pick<RelaySession, "call">;
 
 /** Throws `StaticError`. Leaving is signed by the channel's own machine. */
 export async function askOfNames(
-  request: Exclude<Request, { readonly of: "LeaveChannel" }>,
-  session: Asking,
-): Promise<Answer> {
+  request: Exclude<NameRequest, { readonly of: "LeaveChannel" }>,
+  session: RelayCaller,
+): Promise<NameAnswer> {
   switch (request.of) {
     case "CreateChannel":
       return await createAtRelay(request, session);
@@ -54,9 +54,9 @@ export async function askOfNames(
 }
 
 async function createAtRelay(
-  { name, nonce }: Extract<Request, { readonly of: "CreateChannel" }>,
-  session: Asking,
-): Promise<Answer> {
+  { name, nonce }: Extract<NameRequest, { readonly of: "CreateChannel" }>,
+  session: RelayCaller,
+): Promise<NameAnswer> {
   try {
     const { channelId, duplicate } = await session.call("CreateChannel", {
       name,
@@ -89,7 +89,7 @@ export async function readNonces(
 async function heldByOthers(
   name: ChannelName,
   cause: StaticError,
-  session: Asking,
+  session: RelayCaller,
 ): Promise<Error> {
   // It is the relay's word, which may also be a time that there is not.
   const size = await summaryAtRelay(name, session).then(sizeInWords).catch(() => "");
@@ -111,7 +111,10 @@ function sizeInWords(found: Summary | undefined): string {
 type Summary = ReplyBody<"ListChannels">["channels"][number];
 
 /** Among those that this account owns. */
-async function summaryAtRelay(name: ChannelName, session: Asking): Promise<Summary | undefined> {
+async function summaryAtRelay(
+  name: ChannelName,
+  session: RelayCaller,
+): Promise<Summary | undefined> {
   let after: ChannelId | undefined;
   for (let page = 0; page < maxPages; page++) {
     const { channels, more } = await session.call("ListChannels", {

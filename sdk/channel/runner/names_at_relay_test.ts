@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseChannelId, parseChannelName } from "../../../proto/mod.ts";
 import { createError, StaticError } from "../../base/errors.ts";
-import { type Asking, askOfNames } from "./names_at_relay.ts";
+import { askOfNames, type RelayCaller } from "./names_at_relay.ts";
 
 const name = parseChannelName("acme/ops/deploy");
 const channelId = parseChannelId("A".repeat(22));
@@ -10,7 +10,7 @@ const channelId = parseChannelId("A".repeat(22));
 /** A relay that says that the name is taken, and lists this on every page. */
 function lyingRelay(
   { more, ...listed }: { name: string; createdAtMs: number; more: boolean },
-): Asking & {
+): RelayCaller & {
   readonly asked: string[];
 } {
   const asked: string[] = [];
@@ -21,7 +21,7 @@ function lyingRelay(
       ? Promise.resolve(page)
       : Promise.reject(createError("name_taken", "Taken"));
   };
-  return { asked, call: call as Asking["call"] }; // cast: of these two operations
+  return { asked, call: call as RelayCaller["call"] }; // cast: of these two operations
 }
 
 Deno.test("a taken name is told as such, also when the relay gives the channel a time that there is not", async () => {

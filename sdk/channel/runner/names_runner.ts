@@ -17,26 +17,26 @@ import { ChannelRunner } from "./channel_runner.ts";
 import { copyNames, type KeptNames, restoreNames } from "../names/kept_names.ts";
 import { stepNames } from "../names/names.ts";
 import type {
-  Answer,
-  Job,
+  NameAnswer,
   NameCall,
+  NameCallOutcome,
+  NameJob,
+  NameRefusal,
+  NameRequest,
   NamesEffect,
   NamesEvent,
   NamesFacts,
   NamesState,
   NameState,
   NamesWrite,
-  Refusal,
-  Request,
-  Settled,
 } from "../names/names_state.ts";
 import { askOfNames, putNonce, readNonces } from "./names_at_relay.ts";
 import { deleteChannel } from "../records.ts";
 import { listChannels, type PreparedChannel } from "./entrances.ts";
 import { hasKeys, isErasing } from "./erasing.ts";
 import { Calls } from "./calls.ts";
-import { ChannelQueue, type Stepped, type Steps } from "./channel_queue.ts";
-import { doJob, type Entry } from "./name_jobs.ts";
+import { ChannelQueue, type StepResult, type Steps } from "./channel_queue.ts";
+import { type CallWelcomes, doJob } from "./name_jobs.ts";
 import { refusalError } from "./name_refusals.ts";
 
 const nonceBytes = 16;
@@ -58,7 +58,7 @@ export interface NamesRunnerParts {
 }
 
 /** An invite may be asked for. */
-export interface MayAsk {
+export interface InvitePermission {
   /** The membership that is here; see `join`. */
   readonly before: number | undefined;
   /** The channel, when this agent is in it and cannot go on by itself. */
@@ -66,19 +66,19 @@ export interface MayAsk {
 }
 
 /** By a Welcome. */
-export interface Joining extends Pick<Entry, "expected" | "find"> {
+export interface WelcomeJoin extends Pick<CallWelcomes, "expected" | "find"> {
   readonly receive: boolean;
   /** By an invite: what was here when it was asked for. */
   readonly invited?: { readonly before: number | undefined };
 }
 
 /** A call of the program, with the bytes that belong to it. */
-interface Operation {
+interface NameOperation {
   readonly event: Extract<NamesEvent, { readonly type: "called" | "close" }>;
   readonly receive: boolean;
   /** Of a channel that it makes. */
   readonly sealing: SealingChoice;
-  readonly entry: Entry | undefined;
+  readonly entry: CallWelcomes | undefined;
   /** The channel that is left, and the member that owns it then. */
   readonly left:
     | { readonly channel: ChannelRunner; readonly successor: AgentId | undefined }
@@ -86,12 +86,12 @@ interface Operation {
   /** Of the channels that it would enter. */
   readonly channelIds: ChannelId[];
   /** The answer to it. */
-  readonly read: (result: Settled) => unknown;
+  readonly read: (result: NameCallOutcome) => unknown;
 }
 
-type Given = Partial<Pick<Operation, "receive" | "sealing" | "entry" | "left">>;
+type OperationInputs = Partial<Pick<NameOperation, "receive" | "sealing" | "entry" | "left">>;
 
-interface Happening {
+interface QueuedNamesEvent {
   readonly event: NamesEvent;
   /** Why a call or a job has failed. */
   readonly fault?: unknown;
@@ -100,35 +100,35 @@ interface Happening {
 }
 
 /** Why calls cannot have what their step would have written. */
-type Unwritten = ReadonlyMap<number, unknown>;
+type UnwrittenCalls = ReadonlyMap<number, unknown>;
 
-interface Why {
+interface FailureCause {
   readonly fault: unknown;
-  readonly unwritten: Unwritten;
+  readonly unwritten: UnwrittenCalls;
 }
 
 /** The last of a step says that it is over. */
-type Doing =
-  | { readonly effect: NamesEffect } & Why
+type QueuedNamesEffect =
+  | { readonly effect: NamesEffect } & FailureCause
   | { readonly effect: "stepped"; readonly finishing: number | undefined };
 
 /** A step whose write was refused. */
-interface Refused {
+interface RefusedWrite {
   readonly write: readonly NamesWrite[];
-  readonly happening: Happening;
-  readonly unwritten: Unwritten;
+  readonly happening: QueuedNamesEvent;
+  readonly unwritten: UnwrittenCalls;
 }
 
-const allWritten: Unwritten = new Map();
+const allWritten: UnwrittenCalls = new Map();
 
 export class NamesRunner {
   readonly #deps: ChannelDeps;
   readonly #channels: Map<ChannelId, ChannelRunner>;
   #state: NamesState;
-  readonly #steps: Steps<Happening, Doing>;
+  readonly #steps: Steps<QueuedNamesEvent, QueuedNamesEffect>;
   readonly #calls = new Calls<unknown>();
   readonly #finishing = new Calls();
-  readonly #operations = new Map<number, Operation>();
+  readonly #operations = new Map<number, NameOperation>();
   /** By the jobs that have made, or read, them. */
   readonly #prepared = new Map<number, PreparedChannel>();
   readonly #entered = new Map<number, EnteredChannel>();
@@ -153,7 +153,7 @@ export class NamesRunner {
     void deps.store.failed.then(() => this.#isDead = true);
   }
 
-  #factsOf(unwritten: Unwritten): NamesFacts {
+  #factsOf(unwritten: UnwrittenCalls): NamesFacts {
     const { runtime } = this.#deps;
     return {
       isStuck: (membership) => isStuck(this.#machine(membership)),
@@ -219,8 +219,11 @@ export class NamesRunner {
     );
   }
 
-  join(name: ChannelName, { expected, find, invited, receive }: Joining): Promise<ChannelRunner> {
-    const entry: Entry = { expected, find, offered: [] };
+  join(
+    name: ChannelName,
+    { expected, find, invited, receive }: WelcomeJoin,
+  ): Promise<ChannelRunner> {
+    const entry: CallWelcomes = { expected, find, offered: [] };
     return this.#call(
       (operation) => {
         const by: NameCall = invited === undefined
@@ -234,7 +237,7 @@ export class NamesRunner {
   }
 
   /** Throws `StaticError` when this agent can go on in the channel that it has. */
-  check(name: ChannelName): Promise<MayAsk> {
+  check(name: ChannelName): Promise<InvitePermission> {
     return this.#call(
       (operation) => ({ type: "called", name, by: { type: "check", operation } }),
       {},
@@ -279,9 +282,9 @@ export class NamesRunner {
   }
 
   #call<T>(
-    eventOf: (operation: number) => Operation["event"],
-    { receive = true, sealing = "require", entry, left }: Given,
-    read: (result: Settled) => T,
+    eventOf: (operation: number) => NameOperation["event"],
+    { receive = true, sealing = "require", entry, left }: OperationInputs,
+    read: (result: NameCallOutcome) => T,
   ): Promise<T> {
     const answered = this.#calls.begin((operation) => {
       const event = eventOf(operation);
@@ -294,12 +297,15 @@ export class NamesRunner {
   }
 
   /** The state is as the disk is: a step with a write counts when that is durable. */
-  #step(happening: Happening | { readonly type: "time" }, unwritten = allWritten): Stepped<Doing> {
+  #step(
+    happening: QueuedNamesEvent | { readonly type: "time" },
+    unwritten = allWritten,
+  ): StepResult<QueuedNamesEffect> {
     if (!("event" in happening)) return { effects: [] };
     const { event, fault, finishing } = happening;
     const state = copyNames(this.#state);
     const { write, effects } = stepNames(state, event, this.#factsOf(unwritten));
-    const goOn = (): Doing[] => {
+    const goOn = (): QueuedNamesEffect[] => {
       this.#state = state;
       return [...effects.map((effect) => ({ effect, fault, unwritten })), {
         effect: "stepped",
@@ -320,8 +326,8 @@ export class NamesRunner {
    */
   #stepWithout(
     failure: unknown,
-    { write, happening, unwritten }: Refused,
-  ): Stepped<Doing>["written"] | readonly Doing[] {
+    { write, happening, unwritten }: RefusedWrite,
+  ): StepResult<QueuedNamesEffect>["written"] | readonly QueuedNamesEffect[] {
     const isKnown = write.every(({ operation }) => unwritten.has(operation));
     if (this.#isDead || isKnown) throw failure;
     const refused = write.map(({ operation }) => [operation, failure] as const);
@@ -357,13 +363,13 @@ export class NamesRunner {
     this.#entered.set(made, await prepared.enter([...others, ...freed, ...answered]));
   }
 
-  #do(doing: Doing): void {
+  #do(doing: QueuedNamesEffect): void {
     if (doing.effect !== "stepped") return this.#perform(doing.effect, doing);
     this.#forgetUnused();
     if (doing.finishing !== undefined) this.#finishing.settle(doing.finishing, undefined);
   }
 
-  #perform(effect: NamesEffect, why: Why): void {
+  #perform(effect: NamesEffect, why: FailureCause): void {
     switch (effect.type) {
       case "call":
         return this.#ask(effect.call, effect.request);
@@ -380,7 +386,7 @@ export class NamesRunner {
     }
   }
 
-  #ask(call: number, request: Request): void {
+  #ask(call: number, request: NameRequest): void {
     this.#answer(request).then(
       (answer) => this.#steps.push({ event: { type: "answered", call, answer } }),
       (error) => {
@@ -393,7 +399,7 @@ export class NamesRunner {
     );
   }
 
-  async #answer(request: Request): Promise<Answer> {
+  async #answer(request: NameRequest): Promise<NameAnswer> {
     if (request.of === "LeaveChannel") {
       await this.#channels.get(request.channelId)?.sayLeave();
       return { of: request.of };
@@ -407,16 +413,16 @@ export class NamesRunner {
   }
 
   /** The relay hides channels that the pass is not for. */
-  #explained(request: Request, error: unknown): unknown {
+  #explained(request: NameRequest, error: unknown): unknown {
     if (!("channelId" in request) || !isCode(error, "not_found")) return error;
     const { channelId } = request;
     const name = this.#holderOf(channelId);
     return name !== undefined && this.#isHidden({ name, channelId }) ? hiddenError(name) : error;
   }
 
-  #work(job: number, work: Job): void {
+  #work(job: number, work: NameJob): void {
     const [deps, channels] = [this.#deps, this.#channels];
-    const entryOf = (operation: number): Entry | undefined =>
+    const entryOf = (operation: number): CallWelcomes | undefined =>
       this.#operations.get(operation)?.entry;
     const successorOf = (operation: number): AgentId | undefined =>
       this.#operations.get(operation)?.left?.successor;
@@ -486,7 +492,7 @@ export class NamesRunner {
 
   #settle(
     { operation, result }: Extract<NamesEffect, { readonly type: "settle" }>,
-    { fault, unwritten }: Why,
+    { fault, unwritten }: FailureCause,
   ): void {
     if (result.type === "failed") return this.#failCall(operation, fault);
     if (result.type === "unwritten") return this.#failCall(operation, unwritten.get(operation));
@@ -499,7 +505,7 @@ export class NamesRunner {
     this.#calls.settle(operation, called.read(result));
   }
 
-  #refusalOf({ event, left, channelIds }: Operation, why: Refusal): StaticError {
+  #refusalOf({ event, left, channelIds }: NameOperation, why: NameRefusal): StaticError {
     const { name } = event;
     const others = channelIds.map((channelId) => this.#holderOf(channelId));
     const other = others.find((each) => each !== undefined && each !== name);
@@ -520,7 +526,7 @@ export class NamesRunner {
     this.#calls.fail(operation, toStaticError(why, actionOf(called.event)));
   }
 
-  readonly #opened = (result: Settled): ChannelRunner => {
+  readonly #opened = (result: NameCallOutcome): ChannelRunner => {
     const channel = result.type === "opened" ? this.#machine(result.membership) : undefined;
     if (channel === undefined) throw new TypeError("A channel is open that nothing works in");
     return channel;
@@ -578,7 +584,7 @@ export async function readNames(store: Pick<RecordStore, "list" | "has">): Promi
   return { channels, nonces: await readNonces(store) };
 }
 
-function actionOf(event: Operation["event"]): string {
+function actionOf(event: NameOperation["event"]): string {
   return actions[event.type === "close" ? "close" : event.by.type];
 }
 

@@ -3,7 +3,7 @@
  * they take in the window.
  */
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
-import type { Notice, Taken } from "../connection/link_state.ts";
+import type { ArrivedNotice, TakenEntry } from "../connection/link_state.ts";
 import type { LogEntry } from "../reading/reading_state.ts";
 
 const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
@@ -14,7 +14,7 @@ const words: ReadonlySet<NoticeEnvelope["operation"]> = new Set([
   "DeliverChannelEnd",
 ]);
 
-export function noticeOf(content: NoticeEnvelope): Notice<NoticeEnvelope> {
+export function noticeOf(content: NoticeEnvelope): ArrivedNotice<NoticeEnvelope> {
   return {
     kind: words.has(content.operation) ? "word" : "entry",
     content,
@@ -31,7 +31,7 @@ function bytesOf({ operation, body }: NoticeEnvelope): number {
 }
 
 /** An entry that was read, for the window. */
-export function takenOf({ body }: LogEntry): Taken | undefined {
+export function takenOf({ body }: LogEntry): TakenEntry | undefined {
   if ("ciphertext" in body) return { sequence: body.sequence, bytes: body.ciphertext.length };
   return "commit" in body ? { sequence: body.sequence, bytes: body.commit.length } : undefined;
 }

@@ -2,11 +2,11 @@
  * Words of the relay about a channel, when their turn has come: entries are read, the rest goes to
  * those that it is for.
  */
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import type { LinkRunnerParts } from "./link_runner.ts";
 import type { Rooms } from "./rooms.ts";
 
-export function createNoticeReader(rooms: Rooms, found: Door): LinkRunnerParts["read"] {
+export function createNoticeReader(rooms: Rooms, found: RootDoor): LinkRunnerParts["read"] {
   const { reading: reader, confirmations, recovery } = rooms;
   return (notice, permit, reading) => {
     switch (notice.operation) {

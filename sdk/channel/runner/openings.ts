@@ -8,12 +8,12 @@ import type { Epoch } from "../../mls/epoch.ts";
 import { Group } from "../../mls/group.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
 import type { Member } from "../../mls/members.ts";
-import { StoreError } from "../../store/mod.ts";
+import { StoreFault } from "../../store/mod.ts";
 import { anchorOf } from "../connection/anchor.ts";
 import { type ChannelDeps, memberDepsOf } from "../deps.ts";
-import { type Founding, judgeOpened } from "../recovery/following.ts";
+import { type DeliveredFounding, judgeOpened } from "../recovery/following.ts";
 import type { Membership } from "../group/membership.ts";
-import { judgeReturn, knownMembers, type Stop } from "../recovery/welcome_back.ts";
+import { judgeReturn, knownMembers, type StoppedCommit } from "../recovery/welcome_back.ts";
 import type { Welcome } from "./welcomes.ts";
 import { readRecords } from "./entrances.ts";
 
@@ -26,7 +26,7 @@ export interface OpenedFounding {
 
 /** The first epoch of the new generation, or why its Welcome is worth nothing. */
 export function openFounding(
-  entry: Founding,
+  entry: DeliveredFounding,
   base: BaseEpoch,
   membership: Membership,
   deps: ChannelDeps,
@@ -58,7 +58,7 @@ export function openFounding(
   });
 }
 
-export interface OpenedWelcome {
+export interface JoinableWelcome {
   /** The member that made the Welcome. */
   readonly maker: Member;
   readonly group: Group;
@@ -68,9 +68,9 @@ export interface OpenedWelcome {
 /** The group that a Welcome leads back into, or why it is worth nothing. */
 export function openWelcome(
   welcome: Welcome,
-  { membership, recovery }: { readonly membership: Membership; readonly recovery: Stop },
+  { membership, recovery }: { readonly membership: Membership; readonly recovery: StoppedCommit },
   deps: ChannelDeps,
-): Promise<OpenedWelcome | string> {
+): Promise<JoinableWelcome | string> {
   const { channelId, name, trust } = membership;
   return opening(async () => {
     const own = await deps.keyPackages.findFor(welcome.welcome);
@@ -103,7 +103,7 @@ export function openWelcome(
 /** A disk that fails is another matter. */
 function opening<Opened>(open: () => Promise<Opened | string>): Promise<Opened | string> {
   return open().catch((error) => {
-    if (error instanceof StoreError) throw error;
+    if (error instanceof StoreFault) throw error;
     return error instanceof Error ? error.message : String(error);
   });
 }

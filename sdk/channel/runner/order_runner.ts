@@ -30,7 +30,7 @@ export interface OrderParts {
 }
 
 /** A message of ours under its counter, sealed in this epoch. */
-interface Sealed {
+interface SealedCounter {
   readonly counter: number;
   readonly epoch: number;
 }
@@ -99,15 +99,15 @@ export class OrderRunner {
 
   // Sending
 
-  departs(sealed: Sealed, ciphertext: Uint8Array): void {
+  departs(sealed: SealedCounter, ciphertext: Uint8Array): void {
     this.#step({ type: "departs", ...sealed, digest: this.#parts.longHash(ciphertext) });
   }
 
-  stands(sealed: Sealed, sequence: number): void {
+  stands(sealed: SealedCounter, sequence: number): void {
     this.#step({ type: "stands", ...sealed, sequence });
   }
 
-  dropped(sealed: Sealed, mayStand: boolean): void {
+  dropped(sealed: SealedCounter, mayStand: boolean): void {
     this.#step({ type: "dropped", ...sealed, mayStand });
   }
 

@@ -12,7 +12,7 @@ import type { ChannelDeps } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
-import type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
+import type { Bundle, OutgoingMessage, SealedBundle, SendGroup } from "../messages/bundles.ts";
 import { needsReservation, reserveFor } from "../messages/next_bundle.ts";
 import { isFull, stepOutbox } from "../messages/outbox.ts";
 import {
@@ -29,16 +29,16 @@ import { type CounterRecord, putCounters } from "../records.ts";
 import type { PostOptions, Sent } from "../messages/send_options.ts";
 import { standsInLog } from "./standing.ts";
 import type { OrderRunner } from "./order_runner.ts";
-import { BundleSealer, contentLength, type Sealable, slackOf } from "./bundle_sealer.ts";
+import { BundleSealer, contentLength, type SealableContent, slackOf } from "./bundle_sealer.ts";
 import { Callers, Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import { rejectionOf, suspendedError } from "./sending_words.ts";
 
 const defaultTimeoutMs = 30_000;
 const messageIdBytes = 16;
 
 /** The content of a message, and its caller. */
-interface Given extends Sealable {
+interface SendCall extends SealableContent {
   readonly timeoutMs: number;
   readonly resolve: (sent: Sent) => void;
   readonly reject: (why: unknown) => void;
@@ -68,9 +68,9 @@ export class OutboxRunner {
   readonly #parts: OutboxParts;
   readonly #deps: ChannelDeps;
   readonly #facts: OutboxFacts;
-  readonly #state: OutboxState<Given>;
+  readonly #state: OutboxState<SendCall>;
   readonly #sealer: BundleSealer;
-  readonly #steps: Steps<OutboxEvent<Given>, OutboxEffect<Given>>;
+  readonly #steps: Steps<OutboxEvent<SendCall>, OutboxEffect<SendCall>>;
   readonly #calls = new Calls();
   readonly #gathered = (): void => this.#steps.push({ type: "gathered" });
   /** Messages that are given, and wait for their step while another room writes. */
@@ -148,7 +148,7 @@ export class OutboxRunner {
       const refusal = this.#refusal(content, queue);
       if (refusal !== undefined) return reject(refusal);
       const order = this.#callers.next();
-      const given: Given = {
+      const given: SendCall = {
         // The caller may reuse its buffer.
         content: content.slice(),
         timeoutMs,
@@ -171,10 +171,10 @@ export class OutboxRunner {
   }
 
   #messageOf(
-    given: Given,
+    given: SendCall,
     order: number,
     { id, group, alone, queue, asks }: PostOptions,
-  ): Message<Given> {
+  ): OutgoingMessage<SendCall> {
     const { content, timeoutMs } = given;
     const named = id ?? this.#newId();
     if (asks !== undefined) given.asking = this.#parts.ask(named, asks);
@@ -260,14 +260,14 @@ export class OutboxRunner {
     );
   }
 
-  #abort(order: number, given: Given): void {
+  #abort(order: number, given: SendCall): void {
     const { signal, reject } = given;
     forget(given);
     this.#steps.push({ type: "withdrawn", order });
     reject(signal?.reason);
   }
 
-  #step(event: OutboxEvent<Given>): Stepped<OutboxEffect<Given>> {
+  #step(event: OutboxEvent<SendCall>): StepResult<OutboxEffect<SendCall>> {
     if (event.type === "send") {
       this.#unstepped.messages--;
       this.#unstepped.bytes -= event.message.bytes;
@@ -289,7 +289,7 @@ export class OutboxRunner {
     this.#parts.onFault(fault);
   }
 
-  #perform(effect: OutboxEffect<Given>): void {
+  #perform(effect: OutboxEffect<SendCall>): void {
     switch (effect.type) {
       case "gather":
         return queueMicrotask(this.#gathered);
@@ -353,7 +353,7 @@ export class OutboxRunner {
     );
   }
 
-  #seal(job: number, bundle: Bundle<Given>): void {
+  #seal(job: number, bundle: Bundle<SendCall>): void {
     const { membership: { channelId }, order } = this.#parts;
     const reserving = {
       isNeeded: () =>
@@ -372,7 +372,7 @@ export class OutboxRunner {
     );
   }
 
-  #send(call: number, bundle: Bundle<Given>, { epoch, message }: SealedBundle): void {
+  #send(call: number, bundle: Bundle<SendCall>, { epoch, message }: SealedBundle): void {
     this.#sealer.left(bundle);
     const { membership: { channelId }, order } = this.#parts;
     const sealed = { counter: bundle.made?.first ?? 0, epoch };
@@ -402,19 +402,19 @@ export class OutboxRunner {
 const falseDuplicate =
   "The relay says that it had a message already which this agent has sent once; it may have dropped it";
 
-function wayOf(group: SendGroup | undefined): Message<Given>["goes"] {
+function wayOf(group: SendGroup | undefined): OutgoingMessage<SendCall>["goes"] {
   if (group === undefined) return "freely";
   return group.isAgain ? "again" : "whole";
 }
 
 /** Its caller hears once. */
-function forget(given: Given): void {
+function forget(given: SendCall): void {
   const { cancel, abort, signal } = given;
   cancel?.();
   if (abort !== undefined) signal?.removeEventListener("abort", abort);
 }
 
-function settle({ id, given }: Message<Given>, accepted: boolean): void {
+function settle({ id, given }: OutgoingMessage<SendCall>, accepted: boolean): void {
   forget(given);
   given.resolve({ id, accepted });
 }

@@ -17,7 +17,7 @@ import {
 } from "../messages/position_state.ts";
 import { type ChannelStore, putPosition } from "../records.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 
 const notWritten =
   "The channel ended before the acknowledgement was on disk; the message comes again";
@@ -26,7 +26,7 @@ const notWritten =
  * To be written. A function is asked when it is written, and once however often it was noted:
  * others may write the same record before that, and it may have nothing to say any more.
  */
-export type Noted = RecordChange | (() => RecordChange | undefined);
+export type NotedChange = RecordChange | (() => RecordChange | undefined);
 
 export interface PositionParts {
   readonly channelId: ChannelId;
@@ -53,7 +53,7 @@ export class PositionRunner {
    * For the next write, whatever stands in the queue before it: the position of that moment is
    * behind them.
    */
-  readonly #changes = new Set<Noted>();
+  readonly #changes = new Set<NotedChange>();
   /** Messages that are noted, and wait for their step while another room writes. */
   #unstepped = 0;
 
@@ -98,7 +98,7 @@ export class PositionRunner {
   /**
    * The application is done with something, or the log moved on past entries that are not for it.
    */
-  note(changes: readonly Noted[] = [], messages = 0): void {
+  note(changes: readonly NotedChange[] = [], messages = 0): void {
     for (const change of changes) this.#changes.add(change);
     this.#unstepped += messages;
     this.#steps.push({ type: "noted", changes: changes.length, messages });
@@ -145,7 +145,7 @@ export class PositionRunner {
     this.#steps.push({ type: "stop" });
   }
 
-  #step(event: PositionEvent): Stepped<PositionEffect> {
+  #step(event: PositionEvent): StepResult<PositionEffect> {
     if (event.type === "noted") this.#unstepped -= event.messages;
     return { effects: stepPosition(this.#state, event, this.#facts) };
   }

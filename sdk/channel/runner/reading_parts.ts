@@ -15,21 +15,21 @@ import {
 import type { FoundingVerdict } from "../recovery/following.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
-import type { Header, LogEntry, ReadingFacts } from "../reading/reading_state.ts";
+import type { LogEntry, MessageHeader, ReadingFacts } from "../reading/reading_state.ts";
 import type { Senders } from "../reading/senders.ts";
 import type { ChannelStore } from "../records.ts";
 import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
-import type { Door } from "./door.ts";
+import type { RootDoor } from "./door.ts";
 import type { findCommit } from "./find_commit.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import type { ReceiptRunner } from "./receipt_runner.ts";
-import type { Noted } from "./position_runner.ts";
+import type { NotedChange } from "./position_runner.ts";
 
-type Founding = NoticeBody<"DeliverFounding">;
-export type Genuine = Exclude<FoundingVerdict, { kind: "forged" }>;
+type DeliveredFounding = NoticeBody<"DeliverFounding">;
+export type GenuineVerdict = Exclude<FoundingVerdict, { kind: "forged" }>;
 
 export interface ReadingRunnerParts {
   readonly membership: Membership;
@@ -53,15 +53,15 @@ export interface ReadingRunnerParts {
   /** The position that is on disk. */
   readonly durable: () => number;
   readonly findCommit: (epoch: number) => ReturnType<typeof findCommit>;
-  readonly onDone: (changes: readonly Noted[]) => void;
-  readonly judgeFounding: (founding: Founding) => FoundingVerdict;
+  readonly onDone: (changes: readonly NotedChange[]) => void;
+  readonly judgeFounding: (founding: DeliveredFounding) => FoundingVerdict;
   /** Resolves when this agent is in it, or is not going to be. */
-  readonly enter: (founding: Founding, verdict: Genuine) => Promise<void>;
+  readonly enter: (founding: DeliveredFounding, verdict: GenuineVerdict) => Promise<void>;
   /** A notice that the link has given is still to be read. */
   readonly isDue: (reading: number) => boolean;
   /** Nothing of the entry is left to do. Undefined when it was not read. */
   readonly onRead: (reading: number, entry: LogEntry | undefined) => void;
-  readonly found: Door;
+  readonly found: RootDoor;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
@@ -114,14 +114,17 @@ export function factsOf(parts: ReadingRunnerParts): ReadingFacts {
 }
 
 /** We are in it, or in a later one: of that its place says nothing. */
-function isEntered({ epoch, founding }: Founding, { channelId, group }: Membership): boolean {
+function isEntered(
+  { epoch, founding }: DeliveredFounding,
+  { channelId, group }: Membership,
+): boolean {
   const present = group.binding.generation;
   const hash = foundingHash({ channelId, ...founding });
   const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
   return isOurs && epoch === foundingEpoch(founding.generation);
 }
 
-export function headerOf(message: Uint8Array): Header | undefined {
+export function headerOf(message: Uint8Array): MessageHeader | undefined {
   try {
     return readPrivateMessageHeader(message);
   } catch (error) {

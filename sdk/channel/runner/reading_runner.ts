@@ -7,17 +7,18 @@ import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
 import { StaticError } from "../../base/errors.ts";
 import { isHandedOn } from "../../content/incoming.ts";
 import { ChainForks } from "../../mls/chain_forks.ts";
-import type { Received } from "../../mls/durable_group.ts";
+import type { ReceivedOutcome } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { CommitPlace, Followed } from "../group/membership.ts";
+import type { CommitPlace, FollowVerdict } from "../group/membership.ts";
 import { isAfterEnd } from "../reading/endings.ts";
 import type { LogPosition, OwnCommit } from "../reading/log_place.ts";
 import { stepReading } from "../reading/reading.ts";
 import {
-  type FollowedAs,
+  type FollowOutcome,
   landmarksOf,
   type LogEntry,
+  type MemberStatement,
   oldestEpochOf,
   positionOf,
   type ReadingEffect,
@@ -26,20 +27,26 @@ import {
   type ReadingRecords,
   type ReadingState,
   restoreReading,
-  type Statement,
 } from "../reading/reading_state.ts";
 import { type LeaveProof, putLandmarks } from "../records.ts";
 import { follow } from "./group_moves.ts";
 import type { InboxItem } from "./inbox_runner.ts";
-import type { Stepped, Steps } from "./channel_queue.ts";
+import type { StepResult, Steps } from "./channel_queue.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
-import type { Noted } from "./position_runner.ts";
-import { factsOf, type Genuine, headerOf, type ReadingRunnerParts } from "./reading_parts.ts";
+import type { NotedChange } from "./position_runner.ts";
+import {
+  factsOf,
+  type GenuineVerdict,
+  headerOf,
+  type ReadingRunnerParts,
+} from "./reading_parts.ts";
 
-type Entry = Extract<ReadingEvent, { type: "entry" }>;
+type EntryEvent = Extract<ReadingEvent, { type: "entry" }>;
 /** With the number by which the link knows it. */
-type Given = Exclude<ReadingEvent, Entry> | (Entry & { readonly reading: number });
-type End = Extract<ReadingEvent, { readonly job: number }>;
+type NumberedEvent =
+  | Exclude<ReadingEvent, EntryEvent>
+  | (EntryEvent & { readonly reading: number });
+type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>;
 
 export class ReadingRunner {
   readonly #parts: ReadingRunnerParts;
@@ -47,10 +54,10 @@ export class ReadingRunner {
   readonly #facts: ReadingFacts;
   readonly #intake: Intake;
   #forks = new ChainForks();
-  readonly #steps: Steps<Given, ReadingEffect>;
+  readonly #steps: Steps<NumberedEvent, ReadingEffect>;
   /** Which is being read. */
-  #given: Extract<Given, Entry> | undefined;
-  #received: Received | undefined;
+  #given: Extract<NumberedEvent, EntryEvent> | undefined;
+  #received: ReceivedOutcome | undefined;
 
   constructor(records: ReadingRecords, parts: ReadingRunnerParts) {
     this.#parts = parts;
@@ -59,7 +66,7 @@ export class ReadingRunner {
     const isAfter: IntakeParts["isAfterEnd"] = (sender, counted) =>
       isAfterEnd(this.#state.endings, sender, counted);
     this.#intake = new Intake({ ...parts, isAfterEnd: isAfter });
-    this.#steps = parts.queue.add<Given, ReadingEffect>({
+    this.#steps = parts.queue.add<NumberedEvent, ReadingEffect>({
       step: (event) => event.type === "time" ? nothing : this.#step(event),
       perform: (effect) => this.#perform(effect),
       stepped: () => this.#stepped(),
@@ -92,7 +99,7 @@ export class ReadingRunner {
   }
 
   /** The changes to write when the application is done with these. */
-  changesOf(items: readonly InboxItem[]): Noted[] {
+  changesOf(items: readonly InboxItem[]): NotedChange[] {
     return this.#intake.changesOf(items);
   }
 
@@ -153,7 +160,7 @@ export class ReadingRunner {
     return putLandmarks(this.#parts.membership.channelId, landmarksOf(this.#state));
   }
 
-  #step(event: Given): Stepped<ReadingEffect> {
+  #step(event: NumberedEvent): StepResult<ReadingEffect> {
     if ("reading" in event) {
       const { isDue, onRead } = this.#parts;
       // It has waited for its turn: it may come again since.
@@ -252,20 +259,20 @@ export class ReadingRunner {
   }
 
   /** Its end is the next event of the entry. */
-  #end(work: Promise<End>): void {
+  #end(work: Promise<FinishedReadingJob>): void {
     work.then((event) => this.#steps.push(event), this.#parts.onFault);
   }
 
-  async #follow(job: number): Promise<End> {
+  async #follow(job: number): Promise<FinishedReadingJob> {
     const followed = await follow(this.#body("DeliverCommit"), this.#parts.membership);
     return { type: "followed", job, as: followedAs(followed, this.#parts.agentId) };
   }
 
-  async #explain(job: number): Promise<End> {
+  async #explain(job: number): Promise<FinishedReadingJob> {
     return { type: "explained", job, as: await this.#parts.commits.explain() };
   }
 
-  async #find(job: number, epoch: number): Promise<End> {
+  async #find(job: number, epoch: number): Promise<FinishedReadingJob> {
     try {
       return { type: "found", job, found: await this.#parts.findCommit(epoch) };
     } catch (error) {
@@ -279,7 +286,7 @@ export class ReadingRunner {
    * A request or a reply among messages that are passed over because nobody reads: a handler does
    * not starve behind them.
    */
-  async #lookAhead(job: number): Promise<End> {
+  async #lookAhead(job: number): Promise<FinishedReadingJob> {
     const { membership, inbox, agentId } = this.#parts;
     const body = this.#body("DeliverMessage");
     const outcome = await membership.durable.preview(body.ciphertext, {
@@ -292,7 +299,7 @@ export class ReadingRunner {
     return { type: "done", job };
   }
 
-  async #note(job: number): Promise<End> {
+  async #note(job: number): Promise<FinishedReadingJob> {
     const { membership, store } = this.#parts;
     const entry = this.#statement();
     if (entry.operation === "DeliverLeave") {
@@ -308,7 +315,7 @@ export class ReadingRunner {
     return { type: "noted", job };
   }
 
-  async #enter(job: number, verdict: Genuine): Promise<End> {
+  async #enter(job: number, verdict: GenuineVerdict): Promise<FinishedReadingJob> {
     await this.#parts.enter(this.#body("DeliverFounding"), verdict);
     return { type: "done", job };
   }
@@ -336,18 +343,18 @@ export class ReadingRunner {
     return entry.body as NoticeBody<O>;
   }
 
-  #statement(): Statement {
+  #statement(): MemberStatement {
     const entry = this.#given?.entry;
     if (entry?.operation === "DeliverLeave" || entry?.operation === "DeliverLapse") return entry;
     throw new Error("no statement is being read");
   }
 }
 
-const none: readonly Noted[] = Object.freeze([]);
-const nothing: Stepped<never> = Object.freeze({ effects: Object.freeze([]) });
+const none: readonly NotedChange[] = Object.freeze([]);
+const nothing: StepResult<never> = Object.freeze({ effects: Object.freeze([]) });
 const asMessage = (): string => "It came as a message and not as a commit";
 
-function followedAs(outcome: Followed, agentId: AgentId): FollowedAs {
+function followedAs(outcome: FollowVerdict, agentId: AgentId): FollowOutcome {
   switch (outcome.kind) {
     case "commit":
     case "unsigned":

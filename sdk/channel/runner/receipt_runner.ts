@@ -12,7 +12,7 @@ import {
   receiptsCapability,
   type ReceiptState,
 } from "../../../proto/mod.ts";
-import type { Spent } from "../../content/receipt_budget.ts";
+import type { SpentReceipts } from "../../content/receipt_budget.ts";
 import type { AskingMessage, OwedChange, ReceiptPort } from "../../content/receipts.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import { StaticError } from "../../base/errors.ts";
@@ -21,16 +21,16 @@ import type { ChannelDeps } from "../deps.ts";
 import { Capability } from "../group/capability.ts";
 import type { Membership } from "../group/membership.ts";
 import { type HealthLog, reportBadContent } from "../health.ts";
-import { ask, type Asked, hear, restoreAsked } from "../messages/asked_receipts.ts";
+import { ask, hear, type ReceiptRequest, restoreAsked } from "../messages/asked_receipts.ts";
 import type { ReceiptOf } from "../messages/send_options.ts";
 import { stepOwed } from "../messages/owed_receipts.ts";
 import {
-  type Debt,
   keyOf,
   type OwedEffect,
   type OwedEvent,
   type OwedFacts,
   type OwedState,
+  type ReceiptDebt,
   restoreOwed,
   timersOf,
 } from "../messages/owed_receipts_state.ts";
@@ -44,7 +44,7 @@ import {
 import type { ChannelQueue, Steps } from "./channel_queue.ts";
 import type { StoredReceipts } from "../stored_channel.ts";
 import type { OutboxRunner } from "./outbox_runner.ts";
-import type { Noted, PositionRunner } from "./position_runner.ts";
+import type { NotedChange, PositionRunner } from "./position_runner.ts";
 
 export interface ReceiptParts {
   readonly receipts: StoredReceipts;
@@ -67,12 +67,12 @@ export class ReceiptRunner implements ReceiptPort {
   readonly #deps: ChannelDeps;
   readonly #facts: OwedFacts;
   readonly #state: OwedState;
-  readonly #asked: Map<MessageId, Asked>;
+  readonly #asked: Map<MessageId, ReceiptRequest>;
   readonly #steps: Steps<OwedEvent, OwedEffect>;
   readonly #readers: Capability;
-  #spent: Spent | undefined;
+  #spent: SpentReceipts | undefined;
   /** Debts that the write under way holds, as they were then. */
-  readonly #taken: Debt[] = [];
+  readonly #taken: ReceiptDebt[] = [];
   /** Debts that have changed, and that no write has taken yet. */
   readonly #pending = new Set<string>();
 
@@ -130,12 +130,12 @@ export class ReceiptRunner implements ReceiptPort {
   }
 
   /** All that read here are done with it. To be written with that. */
-  done(about: AskingMessage): readonly Noted[] {
+  done(about: AskingMessage): readonly NotedChange[] {
     return this.#isOwed(about) ? this.#note(this.#acknowledge(about, true)) : [];
   }
 
   /** The same, where readers have positions of their own: what they acknowledged is known. */
-  passed(about: AskingMessage): readonly Noted[] {
+  passed(about: AskingMessage): readonly NotedChange[] {
     if (!this.#state.debts.has(keyFor(about))) return [];
     return this.#note(this.#acknowledge(about, true));
   }
@@ -147,7 +147,7 @@ export class ReceiptRunner implements ReceiptPort {
     // The write of that reader takes it, and no other.
     const others = this.#acknowledge(about, false).filter((each) => each !== key);
     if (others.length > 0) this.#parts.position().note(this.#note(others));
-    const taken: Debt[] = [];
+    const taken: ReceiptDebt[] = [];
     return {
       change: () => this.#changeOf(key, taken),
       written: () => this.#steps.push({ type: "written", debts: taken.splice(0) }),
@@ -155,7 +155,7 @@ export class ReceiptRunner implements ReceiptPort {
   }
 
   /** Its time was over before a program saw it. `isLast`: it was never here. */
-  expired(about: AskingMessage, isLast: boolean): readonly Noted[] {
+  expired(about: AskingMessage, isLast: boolean): readonly NotedChange[] {
     if (!this.#isOwed(about)) return [];
     const keys = this.#say(about, "refused", true);
     return this.#note(isLast ? [...keys, ...this.#acknowledge(about, true)] : keys);
@@ -220,13 +220,13 @@ export class ReceiptRunner implements ReceiptPort {
     return keys;
   }
 
-  #note(keys: readonly string[]): readonly Noted[] {
+  #note(keys: readonly string[]): readonly NotedChange[] {
     for (const key of keys) this.#pending.add(key);
     return keys.map((key) => () => this.#changeOf(key, this.#taken));
   }
 
   /** As it is when it is written. */
-  #changeOf(key: string, taken: Debt[]): RecordChange {
+  #changeOf(key: string, taken: ReceiptDebt[]): RecordChange {
     const { channelId } = this.#parts.membership;
     this.#pending.delete(key);
     const debt = this.#state.debts.get(key);
@@ -276,7 +276,7 @@ export class ReceiptRunner implements ReceiptPort {
   heard(
     from: AgentId,
     { id, receipts }: { readonly id: MessageId; readonly receipts: readonly Receipt[] },
-  ): readonly Noted[] {
+  ): readonly NotedChange[] {
     const { health } = this.#parts;
     const heard = { from, receipts };
     const { news, blame, unknown } = hear(this.#asked, heard, this.#deps.runtime.nowMs());

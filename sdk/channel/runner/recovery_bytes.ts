@@ -23,27 +23,32 @@ import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import { type BadCommit, blamedOf } from "../recovery/bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
-import type { Founding } from "../recovery/following.ts";
+import type { DeliveredFounding } from "../recovery/following.ts";
 import { createFounding, requestOf } from "../recovery/founding.ts";
 import { claimKeyPackages } from "./founding_claims.ts";
 import type { Membership } from "../group/membership.ts";
 import type {
-  Answer,
-  Bad,
-  Made,
-  Own,
-  Request,
-  Result,
+  MadeFounding,
+  ReceivedWelcome,
+  RecoveryAnswer,
+  RecoveryRequest,
+  RecoveryWork,
+  RecoveryWorkResult,
+  RejoinKeyPackage,
   ToldLeaf as KnownLeaf,
-  Welcomed,
-  Work,
+  UnfollowableCommit,
 } from "../recovery/recovery_state.ts";
 import { isFor } from "../recovery/welcome_back.ts";
 import type { Welcome } from "./welcomes.ts";
-import { type OpenedFounding, type OpenedWelcome, openFounding, openWelcome } from "./openings.ts";
+import {
+  type JoinableWelcome,
+  type OpenedFounding,
+  openFounding,
+  openWelcome,
+} from "./openings.ts";
 import { findCommit } from "./find_commit.ts";
 
-export type ToldLeaf = NoticeBody<"DeliverLeaf">;
+export type DeliveredLeaf = NoticeBody<"DeliverLeaf">;
 
 export interface RecoveryBytesParts {
   readonly membership: Membership;
@@ -64,12 +69,12 @@ export function baseNameOf(epoch: Epoch): string {
   return nameOf(baseOf(epoch));
 }
 
-export function badOf(bad: BadCommit): Bad {
+export function badOf(bad: BadCommit): UnfollowableCommit {
   const { sequence, declared: { epoch, commitHash }, reason, sinceMs } = bad;
   return { sequence, epoch, hash: bytesToHex(commitHash), blamed: blamedOf(bad), reason, sinceMs };
 }
 
-export function madeOf(founding: FoundingCandidate): Omit<Made, "isSent" | "isRefused"> {
+export function madeOf(founding: FoundingCandidate): Omit<MadeFounding, "isSent" | "isRefused"> {
   const { founding: { generation, badCommit, baseEpoch, transcriptHash, without } } = requestOf(
     founding,
   );
@@ -92,12 +97,12 @@ export class RecoveryBytes {
   /** Not written yet. */
   readonly #made = new Map<string, FoundingCandidate>();
   /** Of which the Welcome is looked at, and the group on which it stands. */
-  entry: { readonly founding: Founding; readonly base: BaseEpoch } | undefined;
+  entry: { readonly founding: DeliveredFounding; readonly base: BaseEpoch } | undefined;
   openedFounding: OpenedFounding | undefined;
   readonly #own = new Map<string, OwnKeyPackage>();
   readonly #welcomes = new Map<number, Welcome>();
-  readonly #opened = new Map<number, OpenedWelcome>();
-  readonly #leaves = new Map<number, ToldLeaf>();
+  readonly #opened = new Map<number, JoinableWelcome>();
+  readonly #leaves = new Map<number, DeliveredLeaf>();
   readonly #entries = new Map<number, ReplyBody<"ReadOwn">>();
   readonly #claimed = new Map<number, readonly KeyPackage[]>();
   #numbers = 0;
@@ -123,7 +128,7 @@ export class RecoveryBytes {
     return bytesToHex(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   }
 
-  welcomed(welcome: Welcome): Welcomed {
+  welcomed(welcome: Welcome): ReceivedWelcome {
     for (const [number, known] of this.#welcomes) {
       if (known === welcome) return toldOf(number, known);
     }
@@ -131,7 +136,7 @@ export class RecoveryBytes {
     return toldOf(this.#numbers, welcome);
   }
 
-  told(leaf: ToldLeaf): KnownLeaf {
+  told(leaf: DeliveredLeaf): KnownLeaf {
     const { requestId, sender } = leaf;
     this.#leaves.set(++this.#numbers, leaf);
     return { number: this.#numbers, requestId, leaf: bytesToHex(leaf.leafNode), sender };
@@ -144,7 +149,7 @@ export class RecoveryBytes {
     }
   }
 
-  openedWelcome(number: number): (OpenedWelcome & { readonly welcome: Welcome }) | undefined {
+  openedWelcome(number: number): (JoinableWelcome & { readonly welcome: Welcome }) | undefined {
     const [opened, welcome] = [this.#opened.get(number), this.#welcomes.get(number)];
     return opened && welcome && { ...opened, welcome };
   }
@@ -173,7 +178,7 @@ export class RecoveryBytes {
   }
 
   /** Throws `StaticError`. */
-  async call(number: number, request: Request): Promise<Answer> {
+  async call(number: number, request: RecoveryRequest): Promise<RecoveryAnswer> {
     const { membership, membership: { channelId } } = this.#parts;
     const { session } = this.#deps;
     switch (request.to) {
@@ -207,7 +212,10 @@ export class RecoveryBytes {
   }
 
   #rejoinOf(
-    { own: reference, leaf, generation, answerer }: Extract<Request, { to: "RequestRejoin" }>,
+    { own: reference, leaf, generation, answerer }: Extract<
+      RecoveryRequest,
+      { to: "RequestRejoin" }
+    >,
   ): RequestBody<"RequestRejoin"> {
     const { channelId, epoch } = this.#parts.membership;
     const { agentId, signatures, identity } = this.#deps;
@@ -226,7 +234,7 @@ export class RecoveryBytes {
   }
 
   /** Throws when keys could not be made or used. */
-  async work(work: Work): Promise<Result> {
+  async work(work: RecoveryWork): Promise<RecoveryWorkResult> {
     switch (work.of) {
       case "proof": {
         const entry = this.#entries.get(work.call) ?? {};
@@ -271,7 +279,7 @@ export class RecoveryBytes {
     }
   }
 
-  #keep(own: OwnKeyPackage): Own {
+  #keep(own: OwnKeyPackage): RejoinKeyPackage {
     const reference = bytesToHex(own.reference);
     this.#own.set(reference, own);
     const { leafNode } = own.keyPackage;
@@ -287,7 +295,9 @@ export class RecoveryBytes {
    * that we have not been in, any leaf of ours: its founder may have been given an old KeyPackage,
    * and nothing that we signed before is about that group.
    */
-  async #isOurs({ number, generation, isNew }: Extract<Work, { of: "leaf" }>): Promise<boolean> {
+  async #isOurs(
+    { number, generation, isNew }: Extract<RecoveryWork, { of: "leaf" }>,
+  ): Promise<boolean> {
     const told = this.#leaves.get(number);
     if (told === undefined) return false;
     const { channelId, joinedLeaf } = this.#parts.membership;
@@ -299,8 +309,8 @@ export class RecoveryBytes {
   }
 
   async #open(
-    { welcome: number, own: asked }: Extract<Work, { of: "welcome" }>,
-  ): Promise<Extract<Result, { of: "welcome" }>["opened"]> {
+    { welcome: number, own: asked }: Extract<RecoveryWork, { of: "welcome" }>,
+  ): Promise<Extract<RecoveryWorkResult, { of: "welcome" }>["opened"]> {
     const welcome = this.#welcomes.get(number);
     if (welcome === undefined) throw new TypeError("A Welcome is looked at that is not here");
     const opened = await openWelcome(
@@ -319,6 +329,6 @@ export class RecoveryBytes {
   }
 }
 
-function toldOf(welcome: number, { sender }: Welcome): Welcomed {
+function toldOf(welcome: number, { sender }: Welcome): ReceivedWelcome {
   return { welcome, sender };
 }

@@ -9,7 +9,7 @@ import { StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import { baseMembersOf } from "../../mls/base_epoch.ts";
 import type { OwnKeyPackage } from "../../mls/key_package.ts";
-import { type RecordChange, StoreError } from "../../store/mod.ts";
+import { type RecordChange, StoreFault } from "../../store/mod.ts";
 import {
   type BadCommit,
   deleteBadCommit,
@@ -20,7 +20,7 @@ import {
 import type { Permit } from "../connection/permit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredChannel } from "../entering.ts";
-import type { Begun, Founding, FoundingVerdict } from "../recovery/following.ts";
+import type { DeliveredFounding, FoundingVerdict, GenerationStart } from "../recovery/following.ts";
 import { claimableOf, requestOf } from "../recovery/founding.ts";
 import { deleteForeign, putForeign } from "../recovery/foreign_generation.ts";
 import type { HealthLog, StoppedState } from "../health.ts";
@@ -31,54 +31,54 @@ import { choose, needsChoice, standing } from "../recovery/choice.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
 import { restore } from "../recovery/recovery_records.ts";
-import { backOf, badOf, isAgain, type Run, timersOf } from "../recovery/recovery_run.ts";
+import { backOf, badOf, isAgain, type RecoveryRun, timersOf } from "../recovery/recovery_run.ts";
 import type {
-  Bad,
-  Choice,
-  Finding,
+  ExclusionChoice,
   FoundCommit,
-  Own,
-  Place,
   RecoveryChange,
   RecoveryEffect,
   RecoveryEvent,
   RecoveryFacts,
+  RecoveryFinding,
+  RecoveryPlace,
+  RecoveryRefusal,
+  RecoveryReport,
+  RecoveryRequest,
   RecoveryState,
-  Refusal,
-  Report,
-  Request,
+  RecoveryWork,
+  RejoinKeyPackage,
+  UnfollowableCommit,
   WayBack,
-  Work,
 } from "../recovery/recovery_state.ts";
 import { mayHear } from "../recovery/way_back.ts";
 import {
   actionFor,
   choiceText,
+  type DefaultExclusion,
   foreignState,
-  type Outcome,
   problemOf,
 } from "../recovery/stopped_words.ts";
-import type { OwnEntry, StoreAge } from "./store_age.ts";
+import type { ReadOwnReply, StoreAge } from "./store_age.ts";
 import type { RootRecovery } from "../root/root_state.ts";
 import { type OwnPast, unjustRecovery } from "../recovery/unjust_recovery.ts";
 import { reportChanges } from "../recovery/welcome_back.ts";
 import type { Welcome } from "./welcomes.ts";
 import { Calls } from "./calls.ts";
-import type { ChannelQueue, Stepped, Steps } from "./channel_queue.ts";
-import type { Door } from "./door.ts";
+import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
+import type { RootDoor } from "./door.ts";
 import { writeEntered } from "./entrances.ts";
 import { enterGeneration } from "./group_moves.ts";
-import type { Waited } from "./link_runner.ts";
+import type { WaitEnd } from "./link_runner.ts";
 import type { OpenedFounding } from "./openings.ts";
 import {
   badOf as stopOf,
   baseNameOf,
+  type DeliveredLeaf,
   madeOf,
   RecoveryBytes,
-  type ToldLeaf,
 } from "./recovery_bytes.ts";
 import { errorOf, isLost, recoverError, refusalOf, say } from "./recovery_words.ts";
-import type { Turns } from "./log_turns.ts";
+import type { LogTurns } from "./log_turns.ts";
 import { findCommit } from "./find_commit.ts";
 
 /** The reader and the connection, at this moment. */
@@ -107,34 +107,34 @@ export interface RecoveryRunnerParts
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly storeAge: StoreAge;
-  readonly turns: Turns;
+  readonly turns: LogTurns;
   readonly sight: RecoverySight;
   readonly past: RecoveryPast;
-  readonly allHere: () => Promise<Waited>;
-  readonly found: Door;
+  readonly allHere: () => Promise<WaitEnd>;
+  readonly found: RootDoor;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
 }
 
 /** A generation that is entered. */
-interface Entering extends Pick<OpenedFounding, "next" | "changes"> {
+interface GenerationEntry extends Pick<OpenedFounding, "next" | "changes"> {
   /** Used by it, unless it is ours. */
   readonly own?: OwnKeyPackage;
-  readonly founding: Pick<Founding, "founding" | "absent" | "sender">;
-  readonly at: Begun;
+  readonly founding: Pick<DeliveredFounding, "founding" | "absent" | "sender">;
+  readonly at: GenerationStart;
   /** Our group had left its base: members may be in it again. */
   readonly isLate: boolean;
 }
 
 /** As they come: what is kept of them is known by a number from the step on. */
-type Heard = { readonly type: "heard"; readonly welcome: Welcome } | {
+type ArrivedRejoinAnswer = { readonly type: "heard"; readonly welcome: Welcome } | {
   readonly type: "told";
-  readonly leaf: ToldLeaf;
+  readonly leaf: DeliveredLeaf;
 };
 
 /** `operation`: of somebody that waits for the step. `isTurn`: it may enter a group. */
-interface Given {
-  readonly event: RecoveryEvent | Heard;
+interface QueuedRecoveryEvent {
+  readonly event: RecoveryEvent | ArrivedRejoinAnswer;
   readonly operation?: number;
   readonly isTurn?: boolean;
 }
@@ -148,17 +148,17 @@ export class RecoveryRunner {
   /** Of the step that is being written. */
   #writing: RecoveryState | undefined;
   readonly #facts: RecoveryFacts;
-  readonly #steps: Steps<Given, RecoveryEffect>;
+  readonly #steps: Steps<QueuedRecoveryEvent, RecoveryEffect>;
   readonly #recovering = new Calls();
   readonly #telling = new Calls();
   /** Work with keys that is under way: it may write them. */
   readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
   /** Which is stepped. */
-  #given: Given | undefined;
+  #given: QueuedRecoveryEvent | undefined;
   /** For callers, once it is so. */
   #over: StaticError | undefined;
   /** Of a founding: what is said of it when it was entered. */
-  #begun: Pick<Entering, "founding" | "at"> | undefined;
+  #begun: Pick<GenerationEntry, "founding" | "at"> | undefined;
   /** The Welcome of a founding is being opened. */
   #opening: Promise<void> | undefined;
   /** Our group, as a founding on it names it; known while there are foundings. */
@@ -179,7 +179,7 @@ export class RecoveryRunner {
       stopped: this.stopped,
       isAgain: this.#isAgain,
     });
-    const isUnknownOwn = (entry: OwnEntry): Promise<boolean> =>
+    const isUnknownOwn = (entry: ReadOwnReply): Promise<boolean> =>
       storeAge.isUnknownOwn(entry, parts.sight.hasOpenCommit);
     this.#bytes = new RecoveryBytes({ membership, bad, foundings, stop, isUnknownOwn }, deps);
     this.#state = restore({
@@ -206,7 +206,7 @@ export class RecoveryRunner {
     const { membership, sight } = this.#parts;
     const { agentId, session, runtime, relayNowMs, welcomes } = this.#deps;
     const bytes = this.#bytes;
-    const place = (): Place => this.#state.place;
+    const place = (): RecoveryPlace => this.#state.place;
     return {
       get permit() {
         return sight.permit;
@@ -279,7 +279,7 @@ export class RecoveryRunner {
 
   // Where this agent is
 
-  get place(): Place["at"] {
+  get place(): RecoveryPlace["at"] {
     return this.#state.place.at;
   }
 
@@ -345,7 +345,7 @@ export class RecoveryRunner {
   }
 
   /** To be asked, not stepped. */
-  get #now(): Run {
+  get #now(): RecoveryRun {
     return { state: this.#state, facts: this.#facts, write: [], effects: [] };
   }
 
@@ -360,7 +360,7 @@ export class RecoveryRunner {
   }
 
   /** Of a call without lists. */
-  #outcome(bad: Bad): Outcome {
+  #outcome(bad: UnfollowableCommit): DefaultExclusion {
     const chosen = choose(this.#now, {}, bad);
     const out = "refusal" in chosen ? 0 : chosen.without.length;
     const isByLine = !this.hasFoundings && this.#state.founding.at === "none";
@@ -368,7 +368,7 @@ export class RecoveryRunner {
   }
 
   /** Whom `recover()` with these lists would leave out. Sends nothing. Throws `StaticError`. */
-  preview(choice: Choice): RecoveryPreview {
+  preview(choice: ExclusionChoice): RecoveryPreview {
     const bad = badOf(this.#state.place);
     const refused = standing(this.#now);
     if (refused !== undefined || bad === undefined) {
@@ -425,7 +425,7 @@ export class RecoveryRunner {
 
   // Events of the channel
 
-  push(event: RecoveryEvent | Heard): void {
+  push(event: RecoveryEvent | ArrivedRejoinAnswer): void {
     if (!this.#isOver) this.#steps.push({ event });
   }
 
@@ -446,7 +446,7 @@ export class RecoveryRunner {
 
   /** A founding that is not forged. Resolves when this agent is in it, or is not going to be. */
   async founded(
-    entry: Founding,
+    entry: DeliveredFounding,
     verdict: Exclude<FoundingVerdict, { kind: "forged" }>,
   ): Promise<void> {
     const { founding: { generation, blamed, without }, sender: founder } = entry;
@@ -466,7 +466,7 @@ export class RecoveryRunner {
   }
 
   /** Before the group moves: afterwards nobody knows any more what this agent followed. */
-  async #injustice(entry: Founding): Promise<string | undefined> {
+  async #injustice(entry: DeliveredFounding): Promise<string | undefined> {
     const { membership: { group: { parent } }, past } = this.#parts;
     const { baseEpoch } = entry.founding;
     const confirmed = past.confirmedBy(entry.sender);
@@ -481,7 +481,7 @@ export class RecoveryRunner {
     });
   }
 
-  leaf(told: ToldLeaf): void {
+  leaf(told: DeliveredLeaf): void {
     const back = this.#asking;
     if (back !== undefined && mayHear(back)) this.push({ type: "told", leaf: told });
   }
@@ -526,7 +526,7 @@ export class RecoveryRunner {
     await this.tell({ type: "stop_found", epoch, ...(found && { commit: found }) });
   }
 
-  async recover(choice: Choice): Promise<void> {
+  async recover(choice: ExclusionChoice): Promise<void> {
     if (this.#over !== undefined) throw this.#over;
     await this.#recovering.begin((operation) => this.push({ type: "recover", operation, choice }));
   }
@@ -553,7 +553,9 @@ export class RecoveryRunner {
 
   // Steps
 
-  #step(given: Given | { readonly type: "time"; readonly timer: number }): Stepped<RecoveryEffect> {
+  #step(
+    given: QueuedRecoveryEvent | { readonly type: "time"; readonly timer: number },
+  ): StepResult<RecoveryEffect> {
     const event = "event" in given ? this.#eventOf(given.event) : given;
     this.#given = "event" in given ? given : undefined;
     const state = { ...this.#state };
@@ -570,7 +572,7 @@ export class RecoveryRunner {
     return { effects };
   }
 
-  #eventOf(event: RecoveryEvent | Heard): RecoveryEvent {
+  #eventOf(event: RecoveryEvent | ArrivedRejoinAnswer): RecoveryEvent {
     if (event.type === "heard") {
       return { type: "welcome", told: this.#bytes.welcomed(event.welcome) };
     }
@@ -656,12 +658,12 @@ export class RecoveryRunner {
     return true;
   }
 
-  #settle(operation: number, refusal: Refusal | undefined): void {
+  #settle(operation: number, refusal: RecoveryRefusal | undefined): void {
     if (refusal === undefined) this.#recovering.settle(operation, undefined);
     else this.#recovering.fail(operation, this.#errorOf(refusal));
   }
 
-  #errorOf(refusal: Refusal): unknown {
+  #errorOf(refusal: RecoveryRefusal): unknown {
     const { epoch, name, lineage, group } = this.#parts.membership;
     const { place } = this.#state;
     const foreign = place.at === "apart" ? foreignState(place.foreign) : undefined;
@@ -679,14 +681,14 @@ export class RecoveryRunner {
     });
   }
 
-  #found(finding: Finding): void {
+  #found(finding: RecoveryFinding): void {
     const shown = this.#shown(finding);
     if (shown !== undefined) {
       this.#parts.found({ from: "recovery", finding: shown })?.catch(this.#parts.onFault);
     }
   }
 
-  #shown(finding: Finding): RootRecovery | undefined {
+  #shown(finding: RecoveryFinding): RootRecovery | undefined {
     switch (finding.type) {
       case "generation": {
         const begun = this.#begun?.at;
@@ -704,7 +706,7 @@ export class RecoveryRunner {
 
   // Calls and work
 
-  async #call(call: number, request: Request): Promise<void> {
+  async #call(call: number, request: RecoveryRequest): Promise<void> {
     const isTurn = request.to === "FindCommit" || request.to === "FoundGeneration";
     const event = await this.#answer(call, request);
     if (event === undefined) return;
@@ -717,7 +719,7 @@ export class RecoveryRunner {
   }
 
   /** Undefined when the channel hears of the end in another way. */
-  async #answer(call: number, request: Request): Promise<RecoveryEvent | undefined> {
+  async #answer(call: number, request: RecoveryRequest): Promise<RecoveryEvent | undefined> {
     try {
       return { type: "answered", call, answer: await this.#bytes.call(call, request) };
     } catch (error) {
@@ -734,7 +736,7 @@ export class RecoveryRunner {
     }
   }
 
-  async #work(job: number, work: Work): Promise<void> {
+  async #work(job: number, work: RecoveryWork): Promise<void> {
     const working = this.#worked(job, work);
     const ended = working.catch(() => {});
     this.#jobs.add(ended);
@@ -747,17 +749,17 @@ export class RecoveryRunner {
   }
 
   /** Nobody waits any more for the request that it was made for. */
-  async #forgetUnnamed({ reference }: Own): Promise<void> {
+  async #forgetUnnamed({ reference }: RejoinKeyPackage): Promise<void> {
     const { own, spent } = this.#state;
     const isNamed = own?.reference === reference || spent.includes(reference);
     if (!isNamed && !this.#isOver) await this.#bytes.forgetKeys([reference]);
   }
 
-  async #worked(job: number, work: Work): Promise<RecoveryEvent> {
+  async #worked(job: number, work: RecoveryWork): Promise<RecoveryEvent> {
     try {
       return { type: "done", job, result: await this.#bytes.work(work) };
     } catch (error) {
-      if (error instanceof StoreError) throw error;
+      if (error instanceof StoreFault) throw error;
       return { type: "failed", job, refusal: refusalOf(error) };
     }
   }
@@ -863,7 +865,7 @@ export class RecoveryRunner {
     if (own === undefined) this.#deps.keyPackages.renew();
   }
 
-  #followed(): Entering {
+  #followed(): GenerationEntry {
     const { entry, openedFounding } = this.#bytes;
     if (entry === undefined || openedFounding === undefined) {
       throw new TypeError("No founding was opened");
@@ -873,7 +875,7 @@ export class RecoveryRunner {
     return { ...openedFounding, founding, at, isLate: false };
   }
 
-  #own({ hash, sequence }: FoundCommit): Entering {
+  #own({ hash, sequence }: FoundCommit): GenerationEntry {
     const candidate = this.#bytes.foundings.get(hash);
     if (candidate === undefined) throw new TypeError("A founding is entered that is not here");
     const request = requestOf(candidate);
@@ -927,7 +929,7 @@ export class RecoveryRunner {
 
   // Words
 
-  #report(what: Report): void {
+  #report(what: RecoveryReport): void {
     const { health } = this.#parts;
     if (what.kind !== "recovered") say(health, what, this.#bytes.bad, this.#deps.runtime.nowMs());
     else if (this.#begun !== undefined) {
@@ -943,7 +945,10 @@ export class RecoveryRunner {
     this.#parts.health.report("unjust_recovery", unjust.text);
   }
 
-  #tellBegun({ founding, absent, sender }: Entering["founding"], couldFollow: boolean): void {
+  #tellBegun(
+    { founding, absent, sender }: GenerationEntry["founding"],
+    couldFollow: boolean,
+  ): void {
     const { health } = this.#parts;
     const { without } = founding;
     const others = without.length === 0 ? "" : `; also out: ${without.join(", ")}`;

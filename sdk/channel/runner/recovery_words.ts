@@ -2,18 +2,18 @@
 import { createError, isCode, StaticError } from "../../base/errors.ts";
 import type { BadCommit } from "../recovery/bad_commit.ts";
 import type { HealthLog } from "../health.ts";
-import type { Refusal, Report } from "../recovery/recovery_state.ts";
+import type { RecoveryRefusal, RecoveryReport } from "../recovery/recovery_state.ts";
 import { foreignState, problemOf } from "../recovery/stopped_words.ts";
 
 const hourMs = 60 * 60 * 1000;
 
 /** Reports of a founding that was entered are made by the one that enters it. */
-type Worded = Exclude<Report, { readonly kind: "recovered" }>;
+type WordedReport = Exclude<RecoveryReport, { readonly kind: "recovered" }>;
 
 /** `bad` is the commit that the report is about. */
 export function say(
   health: HealthLog,
-  what: Worded,
+  what: WordedReport,
   bad: BadCommit | undefined,
   nowMs: number,
 ): void {
@@ -89,9 +89,9 @@ const rolledBack =
   "sent with its old keys; the agent joins the channel anew. Use a directory in one place only";
 
 /** Errors behind the refusals that the machine was given, for the calls that end with them. */
-const errors = new WeakMap<Refusal, unknown>();
+const errors = new WeakMap<RecoveryRefusal, unknown>();
 
-export function refusalOf(error: unknown): Refusal {
+export function refusalOf(error: unknown): RecoveryRefusal {
   const refusal = error instanceof StaticError
     ? { code: error.code, text: error.message }
     : { code: "mls_error", text: error instanceof Error ? error.message : String(error) };
@@ -100,7 +100,7 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /** The error behind a refusal that the machine was given. */
-export function errorOf(refusal: Refusal): StaticError {
+export function errorOf(refusal: RecoveryRefusal): StaticError {
   const error = errors.get(refusal);
   return error instanceof StaticError ? error : createError("connection_error", refusal.text);
 }
@@ -128,7 +128,7 @@ export interface RecoverWords {
 
 /** Why `recover()` is over. */
 export function recoverError(
-  refusal: Refusal,
+  refusal: RecoveryRefusal,
   { action, foreign, choice, notFollowed, over }: RecoverWords,
 ): unknown {
   const known = errors.get(refusal);

@@ -21,16 +21,16 @@ import { checkLeaf } from "../../mls/leaf.ts";
 import { isKeyMissing } from "../../mls/sealing_rules.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import type { Membership, RejoinClaim } from "../group/membership.ts";
-import type { Returning } from "../commits/plan.ts";
-import type { Lacked, Signed } from "../upkeep/duties_state.ts";
+import type { ReturningMember } from "../commits/plan.ts";
+import type { Lacked, LeafStatus } from "../upkeep/duties_state.ts";
 
-type Request = NoticeBody<"DeliverRejoinRequest">;
-type Claim = RejoinClaim & Returning;
+type DeliveredRejoinRequest = NoticeBody<"DeliverRejoinRequest">;
+type SignedRejoinClaim = RejoinClaim & ReturningMember;
 
 export class RejoinClaims {
   readonly #membership: Membership;
   readonly #deps: Pick<ChannelDeps, "relayNowMs" | "runtime" | "signatures">;
-  readonly #kept = new Map<JoinRequestId, Claim>();
+  readonly #kept = new Map<JoinRequestId, SignedRejoinClaim>();
 
   constructor(
     membership: Membership,
@@ -41,14 +41,14 @@ export class RejoinClaims {
   }
 
   /** Keeps what its agent signed. False when it is not genuine. */
-  keep(request: Request): boolean {
+  keep(request: DeliveredRejoinRequest): boolean {
     const claim = this.#claimOf(request);
     if (claim !== undefined) this.#kept.set(request.requestId, claim);
     return claim !== undefined;
   }
 
   /** One that is not kept is of nobody. */
-  judge(request: JoinRequestId): Signed {
+  judge(request: JoinRequestId): LeafStatus {
     const claim = this.#kept.get(request);
     return claim === undefined ? "gone" : this.#membership.judgeLeaf(claim);
   }
@@ -62,7 +62,7 @@ export class RejoinClaims {
     return group.whyShut(claim.keyPackage, true) === undefined ? undefined : "badge";
   }
 
-  of(request: JoinRequestId): Returning | undefined {
+  of(request: JoinRequestId): ReturningMember | undefined {
     return this.#kept.get(request);
   }
 
@@ -75,7 +75,7 @@ export class RejoinClaims {
    * Whether a member asks to come back from where this agent knows it to be: it cannot follow
    * either.
    */
-  isStuckHere(request: Request): boolean {
+  isStuckHere(request: DeliveredRejoinRequest): boolean {
     const claim = this.#claimOf(request);
     return claim !== undefined && this.#membership.judgeLeaf(claim) === "present";
   }
@@ -84,12 +84,12 @@ export class RejoinClaims {
    * Whether a member signed that it has left for a generation of the channel, and asks to be let in
    * there.
    */
-  hasLeftFor(request: Request, generation: number): boolean {
+  hasLeftFor(request: DeliveredRejoinRequest, generation: number): boolean {
     return this.#claimOf(request, generation) !== undefined;
   }
 
   /** As its agent signed it; undefined when it is not genuine. */
-  #claimOf(request: Request, generation?: number): Claim | undefined {
+  #claimOf(request: DeliveredRejoinRequest, generation?: number): SignedRejoinClaim | undefined {
     const { agentId, requestId, leafHash, signature } = request;
     const keyPackage = this.#readKeyPackage(request);
     if (keyPackage === undefined) return undefined;
@@ -110,7 +110,7 @@ export class RejoinClaims {
    * Undefined when it is not one, not the asker's, or such that no commit could add it. Two
    * decoders read it, and each may refuse what the other takes.
    */
-  #readKeyPackage(request: Request): KeyPackage | undefined {
+  #readKeyPackage(request: DeliveredRejoinRequest): KeyPackage | undefined {
     const { group, group: { current }, trust } = this.#membership;
     try {
       const { agentId } = verifyKeyPackage(

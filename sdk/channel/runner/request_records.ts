@@ -13,8 +13,8 @@ import {
   type Recognition,
 } from "../../../proto/mod.ts";
 import { createError } from "../../base/errors.ts";
-import type { Incoming } from "../../content/incoming.ts";
-import type { Asked, Attempts, RequestRecords } from "../../content/ports.ts";
+import type { IncomingEnvelope } from "../../content/incoming.ts";
+import type { AttemptCount, RequestRecords, SentRequest } from "../../content/ports.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../../store/mod.ts";
 import { translating } from "../faults.ts";
 import { askedKind, attemptsKind, repliesKind } from "../channel_kinds.ts";
@@ -91,7 +91,7 @@ function replyKey(request: MessageId, from: AgentId): string {
   return `${request}.${from}`;
 }
 
-function decodeAsked(id: string, value: Uint8Array, kind: string): Asked {
+function decodeAsked(id: string, value: Uint8Array, kind: string): SentRequest {
   const fields = decodeFields(value, kind);
   return {
     id: parseBinaryId<MessageId>(id),
@@ -102,19 +102,21 @@ function decodeAsked(id: string, value: Uint8Array, kind: string): Asked {
   };
 }
 
-function decodeAttempts(value: Uint8Array, kind: string): Attempts {
+function decodeAttempts(value: Uint8Array, kind: string): AttemptCount {
   const fields = decodeFields(value, kind);
   return { count: fields.number(0), deadlineMs: fields.number(1) };
 }
 
-function encodeReply({ id, identity, timeMs, sequence, kind, fields, body }: Incoming): Uint8Array {
+function encodeReply(
+  { id, identity, timeMs, sequence, kind, fields, body }: IncomingEnvelope,
+): Uint8Array {
   return encodeFields([id, identity, timeMs, sequence, encodeContent({ kind, fields, body })]);
 }
 
 function decodeReply(
   value: Uint8Array,
   { kind, from }: { readonly kind: string; readonly from: AgentId },
-): Omit<Incoming, "knownAs"> {
+): Omit<IncomingEnvelope, "knownAs"> {
   const fields = decodeFields(value, kind);
   const decoded = decodeContent(fields.bytes(4));
   if (decoded.form !== "enveloped" || decoded.content.kind === "receipt") {

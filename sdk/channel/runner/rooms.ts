@@ -25,12 +25,12 @@ import type { PositionRunner } from "./position_runner.ts";
 import type { ReceiptRunner } from "./receipt_runner.ts";
 import type { ReadingRunner } from "./reading_runner.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
-import type { Turns } from "./log_turns.ts";
+import type { LogTurns } from "./log_turns.ts";
 
 export interface Rooms {
   readonly channelId: ChannelId;
   readonly events: EventStream<ChannelEvent>;
-  readonly turns: Turns;
+  readonly turns: LogTurns;
   readonly queue: ChannelQueue;
   readonly health: HealthLog;
   readonly membership: Membership;

@@ -16,9 +16,9 @@ import type {
 import type { Rooms } from "./rooms.ts";
 
 type RoomEffect = Exclude<RootEffect, { readonly to: "names" | "program" | "self" | "all" }>;
-type Told = Promise<void> | undefined;
+type RoomCompletion = Promise<void> | undefined;
 
-export function tellRoom(rooms: Rooms, effect: RoomEffect): Told {
+export function tellRoom(rooms: Rooms, effect: RoomEffect): RoomCompletion {
   switch (effect.to) {
     case "link":
       return tellLink(rooms, effect.tell);
@@ -63,7 +63,7 @@ function tellLink({ link }: Rooms, told: ToLink): undefined {
 }
 
 /** Some go on with what is on disk behind the step. */
-function tellRecovery({ recovery, membership }: Rooms, told: ToRecovery): Told {
+function tellRecovery({ recovery, membership }: Rooms, told: ToRecovery): RoomCompletion {
   if ("is" in told) {
     if (told.is === "behind_stop") return void recovery.countUnread(told.sequence);
     return void recovery.stopAt(membership.badCommitOf(told.body, told.reason), told.reason);
@@ -118,7 +118,7 @@ function tellReading({ reading, turns }: Rooms, told: ToReading): undefined {
   }
 }
 
-function tellPosition({ position, receipts, channelId }: Rooms, told: ToPosition): Told {
+function tellPosition({ position, receipts, channelId }: Rooms, told: ToPosition): RoomCompletion {
   switch (told.type) {
     case "lost":
       return void position.lose(told.after);

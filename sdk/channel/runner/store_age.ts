@@ -12,23 +12,23 @@ import { type Anchor, putAnchor, withDiscarded } from "../connection/anchor.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Membership } from "../group/membership.ts";
 
-export type OwnEntry = ReplyBody<"ReadOwn">;
+export type ReadOwnReply = ReplyBody<"ReadOwn">;
 
 /** As far as it is asked here. */
-type Standing = Pick<Membership, "channelId" | "epoch"> & {
+type MembershipState = Pick<Membership, "channelId" | "epoch"> & {
   readonly durable: Pick<DurableGroup, "isUnknownOwn">;
 };
 
 export interface StoreAgeParts {
   readonly anchor: Anchor;
-  readonly membership: Standing;
+  readonly membership: MembershipState;
 }
 
 export type StoreAgeDeps = Pick<ChannelDeps, "signatures" | "identity">;
 
 export class StoreAge {
   readonly #deps: StoreAgeDeps;
-  readonly #membership: Standing;
+  readonly #membership: MembershipState;
   #anchor: Anchor;
   /** Where our membership began, as the relay said last. */
   #claimed: number | undefined;
@@ -90,7 +90,7 @@ export class StoreAge {
    * bound to keys of our epoch. Of a commit only its epoch tells: in ours there must be none of
    * ours whose fate we do not know, and in earlier memberships we have been in no such epoch.
    */
-  async isUnknownOwn({ message, commit }: OwnEntry, isOpen: boolean): Promise<boolean> {
+  async isUnknownOwn({ message, commit }: ReadOwnReply, isOpen: boolean): Promise<boolean> {
     const { channelId, durable, epoch } = this.#membership;
     if (message !== undefined) return await durable.isUnknownOwn(message.ciphertext);
     if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) {

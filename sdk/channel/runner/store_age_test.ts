@@ -7,7 +7,7 @@ import { createMemoryDisk, openMemory } from "../../store/memory.ts";
 import { RecordStore } from "../../store/mod.ts";
 import { newAnchor } from "../connection/anchor.ts";
 import { storedChannel } from "../testing/stored_channel.ts";
-import { type OwnEntry, StoreAge, type StoreAgeDeps } from "./store_age.ts";
+import { type ReadOwnReply, StoreAge, type StoreAgeDeps } from "./store_age.ts";
 
 const channelId = parseChannelId("A".repeat(22));
 const membership = { channelId, epoch: 3, durable: { isUnknownOwn: () => Promise.resolve(false) } };
@@ -68,7 +68,7 @@ Deno.test("a commit of our own from an earlier membership does not prove that th
     const deps = { identity, signatures: portableSignatures };
     const age = new StoreAge({ anchor: newAnchor(5, { formerEpoch: 7 }), membership }, deps);
     // cast: no more of it is looked at
-    const entry = { commit: { ...made, commit, signature } } as unknown as OwnEntry;
+    const entry = { commit: { ...made, commit, signature } } as unknown as ReadOwnReply;
     return await age.isUnknownOwn(entry, false);
   };
   assertEquals(await isProofIn(7), false);

@@ -6,7 +6,7 @@ import { newAnchor } from "../connection/anchor.ts";
 import { newLink, stepLink } from "../connection/link.ts";
 import { permitOf } from "../connection/link_run.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { Facts, StoreFacts, Subscribed } from "../connection/link_state.ts";
+import type { LinkFacts, StoreFacts, SubscriptionReply } from "../connection/link_state.ts";
 
 export const store: StoreFacts = {
   anchor: newAnchor(5),
@@ -17,7 +17,7 @@ export const store: StoreFacts = {
   commits: [],
 };
 
-export const facts: Facts = {
+export const facts: LinkFacts = {
   place: { at: "in_step" },
   epoch: 3,
   began: undefined,
@@ -29,7 +29,7 @@ export const facts: Facts = {
   jitter: (ms) => ms,
 };
 
-export const reply: Subscribed = {
+export const reply: SubscriptionReply = {
   after: 9,
   head: 9,
   epoch: 3,

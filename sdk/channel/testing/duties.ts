@@ -1,7 +1,6 @@
 /** The machine of a member's duties, for tests that try every order of its events. */
 export { stepDuties } from "../upkeep/duties.ts";
 export {
-  type Asking,
   type DutyEffect,
   type DutyEvent,
   type DutyFacts,
@@ -9,5 +8,6 @@ export {
   type DutyStep,
   newDuties,
   openRequests,
+  type RejoinAsker,
   timersOf,
 } from "../upkeep/duties_state.ts";

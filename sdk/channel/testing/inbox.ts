@@ -1,11 +1,11 @@
 /** An inbox with entries as tests want them, without a group behind it. */
 import { type MessageId, parseAgentId, parseBinaryId } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import type { Incoming } from "../../content/incoming.ts";
-import type { Handed } from "../../content/ports.ts";
+import type { IncomingEnvelope } from "../../content/incoming.ts";
+import type { HandedMessage } from "../../content/ports.ts";
 import { type InboxItem, InboxRunner } from "../runner/inbox_runner.ts";
 
-export type Lane = Incoming["lane"];
+export type Lane = IncomingEnvelope["lane"];
 
 export function item(
   sequence: number,
@@ -46,9 +46,9 @@ const noTimers: Runtime["after"] = () => () => {};
 /** `done` are the places of what is done with, `handed` the requests and replies. */
 export function createInbox(
   { discard = false, written = (): Promise<void> => Promise.resolve(), after = noTimers } = {},
-): { inbox: InboxRunner; done: number[]; handed: Handed[] } {
+): { inbox: InboxRunner; done: number[]; handed: HandedMessage[] } {
   const done: number[] = [];
-  const handed: Handed[] = [];
+  const handed: HandedMessage[] = [];
   const inbox = new InboxRunner({
     onDone: (items) => done.push(...items.map(({ sequence }) => sequence)),
     isFarAhead: () => false,

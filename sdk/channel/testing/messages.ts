@@ -13,7 +13,7 @@ export {
   restoreOutbox,
   timersOf as outboxTimersOf,
 } from "../messages/outbox_state.ts";
-export type { Bundle, Message, SealedBundle, SendGroup } from "../messages/bundles.ts";
+export type { Bundle, OutgoingMessage, SealedBundle, SendGroup } from "../messages/bundles.ts";
 export type { CounterRecord } from "../records.ts";
 export { Senders } from "../reading/senders.ts";
 export { stepPosition } from "../messages/position.ts";
@@ -36,13 +36,13 @@ export {
 } from "../messages/inbox_state.ts";
 export { stepOwed } from "../messages/owed_receipts.ts";
 export {
-  type Debt,
   keyOf,
   type OwedEffect,
   type OwedEvent,
   type OwedFacts,
   type OwedState,
+  type ReceiptDebt,
   restoreOwed,
   timersOf as owedTimersOf,
 } from "../messages/owed_receipts_state.ts";
-export { ask, type Asked, hear, restoreAsked } from "../messages/asked_receipts.ts";
+export { ask, hear, type ReceiptRequest, restoreAsked } from "../messages/asked_receipts.ts";

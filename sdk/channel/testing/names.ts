@@ -8,15 +8,15 @@ export {
 } from "../names/kept_names.ts";
 export { stepNames } from "../names/names.ts";
 export type {
-  Job,
-  JobResult,
   NameCall,
+  NameCallOutcome,
+  NameJob,
+  NameJobResult,
+  NameRequest,
   NamesEffect,
   NamesEvent,
   NamesFacts,
   NamesState,
   NamesStep,
   NamesWrite,
-  Request,
-  Settled,
 } from "../names/names_state.ts";

@@ -2,10 +2,10 @@
 export { stepRoot } from "../root/root.ts";
 export {
   newRoot,
+  type RelayEndReason,
   type RootEffect,
   type RootEvent,
   type RootFacts,
   type RootState,
-  type SaidEnd,
   type ToDuties,
 } from "../root/root_state.ts";

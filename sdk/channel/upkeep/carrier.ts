@@ -14,7 +14,7 @@ import {
 } from "../../../proto/mod.ts";
 
 /** A channel, as far as words about it go. */
-export interface Carriable {
+export interface CarriedChannel {
   readonly channelId: ChannelId;
   /** Our own word about its present epoch. */
   readonly own: Confirmation | undefined;
@@ -25,7 +25,7 @@ export interface Carriable {
 }
 
 /** A plaintext with a word beside it. */
-export interface Carried {
+export interface PlaintextWithWord {
   readonly plaintext: Uint8Array;
   /** It is on its way. */
   readonly done: () => void;
@@ -38,7 +38,7 @@ export interface Destination {
 }
 
 interface OpenChannel {
-  readonly rooms: { readonly confirmations: Carriable };
+  readonly rooms: { readonly confirmations: CarriedChannel };
 }
 
 /** Channels that are open, by their ids. */
@@ -64,7 +64,7 @@ export class Carrier {
   }
 
   /** For a message that is about to be sealed. Undefined when nothing is to be said there. */
-  carry(plaintext: Uint8Array, to: Destination): Carried | undefined {
+  carry(plaintext: Uint8Array, to: Destination): PlaintextWithWord | undefined {
     for (let left = tries; left > 0; left--) {
       const about = this.#next();
       if (about === undefined) return undefined;
@@ -94,7 +94,7 @@ export class Carrier {
     this.#said.set(`${channelId} ${to.channelId}`, { epoch, atMs: this.#nowMs() });
   }
 
-  #next(): Carriable | undefined {
+  #next(): CarriedChannel | undefined {
     const next = this.#turns?.next();
     if (next !== undefined && next.done !== true) return next.value.rooms.confirmations;
     this.#turns = this.#channels.values();

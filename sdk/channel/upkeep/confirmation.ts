@@ -18,14 +18,14 @@ import {
   aheadOf,
   connection,
   entered,
+  type EpochWord,
+  type ForkWatch,
   heardOf,
   knows,
   restartForks,
-  type Said,
   spokeIn,
   statement,
   unconfirmed,
-  type Watch,
 } from "./fork_watch.ts";
 
 /** Epochs that follow each other faster are not confirmed one by one. */
@@ -40,7 +40,7 @@ const keepMs = 60_000;
 /** A commit that a member confirms is on its way for no longer than this. */
 const aheadMs = 60_000;
 
-interface Run {
+interface ConfirmationRun {
   readonly state: ConfirmationState;
   readonly facts: ConfirmationFacts;
   readonly effects: ConfirmationEffect[];
@@ -51,12 +51,12 @@ export function stepConfirmations(
   event: ConfirmationEvent,
   facts: ConfirmationFacts,
 ): ConfirmationStep {
-  const run: Run = { state, facts, effects: [] };
+  const run: ConfirmationRun = { state, facts, effects: [] };
   happen(run, event);
   return run;
 }
 
-function happen(run: Run, event: ConfirmationEvent): void {
+function happen(run: ConfirmationRun, event: ConfirmationEvent): void {
   const { state, facts } = run;
   switch (event.type) {
     case "confirm":
@@ -90,12 +90,12 @@ function happen(run: Run, event: ConfirmationEvent): void {
   }
 }
 
-function watchOf({ state: { forks, states }, facts, effects }: Run): Watch {
+function watchOf({ state: { forks, states }, facts, effects }: ConfirmationRun): ForkWatch {
   return { forks, states, facts, findings: effects };
 }
 
 /** Gives our word about the present epoch, unless it would contradict an earlier one. */
-function confirm(run: Run): void {
+function confirm(run: ConfirmationRun): void {
   const { state, facts } = run;
   const { epoch } = facts;
   const { own, word } = state;
@@ -115,14 +115,14 @@ function confirm(run: Run): void {
   sign(run, said, true);
 }
 
-function sign(run: Run, said: Said, isNew: boolean): void {
+function sign(run: ConfirmationRun, said: EpochWord, isNew: boolean): void {
   const job = numberOf(run);
   run.state.word = { at: "signing", job, said, isNew };
   run.effects.push({ type: "sign", job, said, isNew });
 }
 
 /** The word that is on disk, also when the epoch has moved meanwhile. */
-function signed(run: Run, job: number, signature: Uint8Array): void {
+function signed(run: ConfirmationRun, job: number, signature: Uint8Array): void {
   const { state, facts, effects } = run;
   const { word } = state;
   if (word.at !== "signing" || word.job !== job) return;
@@ -141,7 +141,7 @@ function signed(run: Run, job: number, signature: Uint8Array): void {
  * Its committer was with us in the epoch that it ended; whether it is in the new one it must say
  * itself, because a relay that takes a commit may tell its sender that it did not.
  */
-function moved(run: Run, event: Extract<ConfirmationEvent, { type: "entered" }>): void {
+function moved(run: ConfirmationRun, event: Extract<ConfirmationEvent, { type: "entered" }>): void {
   const { state, facts } = run;
   const { epoch, by } = event;
   if (by === undefined) return enter(run, event);
@@ -155,7 +155,7 @@ function moved(run: Run, event: Extract<ConfirmationEvent, { type: "entered" }>)
   if (state.states.has(epoch - 1)) spokeIn(watchOf(run), by.committer, epoch - 1);
 }
 
-function enter(run: Run, { epoch, state: own }: Said): void {
+function enter(run: ConfirmationRun, { epoch, state: own }: EpochWord): void {
   const { states } = run.state;
   states.delete(epoch);
   states.set(epoch, own);
@@ -163,7 +163,10 @@ function enter(run: Run, { epoch, state: own }: Said): void {
 }
 
 /** Only what is news is verified. */
-function told(run: Run, { said, by }: Extract<ConfirmationEvent, { type: "told" }>): void {
+function told(
+  run: ConfirmationRun,
+  { said, by }: Extract<ConfirmationEvent, { type: "told" }>,
+): void {
   const { state: { forks }, facts: { self, isMember }, effects } = run;
   const news = by.filter(({ agentId }) =>
     agentId !== self && isMember(agentId) && !knows(forks, agentId, said)
@@ -177,24 +180,24 @@ function told(run: Run, { said, by }: Extract<ConfirmationEvent, { type: "told" 
  * A member that confirms an epoch of which the relay shows us no commit: it lies, or the relay
  * keeps commits from us.
  */
-function lookAhead(run: Run): void {
+function lookAhead(run: ConfirmationRun): void {
   const { state } = run;
   if (state.ahead === undefined && aheadOf(state.forks).length > 0) {
     state.ahead = wake(run, aheadMs);
   }
 }
 
-function keepLater(run: Run): void {
+function keepLater(run: ConfirmationRun): void {
   run.state.keep ??= wake(run, keepMs);
 }
 
-function keep({ state, effects }: Run, operation?: number): void {
+function keep({ state, effects }: ConfirmationRun, operation?: number): void {
   if (state.keep !== undefined) effects.push({ type: "note", operation });
   else if (operation !== undefined) effects.push({ type: "settle", operation });
   state.keep = undefined;
 }
 
-function time(run: Run, timer: number): void {
+function time(run: ConfirmationRun, timer: number): void {
   const { state, facts } = run;
   if (state.keep === timer) keep(run);
   if (state.ahead === timer) isStillAhead(run);
@@ -204,7 +207,7 @@ function time(run: Run, timer: number): void {
   if (facts.isCurrent) confirm(run);
 }
 
-function isStillAhead({ state, facts, effects }: Run): void {
+function isStillAhead({ state, facts, effects }: ConfirmationRun): void {
   state.ahead = undefined;
   const [agentId] = aheadOf(state.forks);
   if (agentId === undefined || !facts.isCurrent) return;
@@ -214,12 +217,12 @@ function isStillAhead({ state, facts, effects }: Run): void {
   effects.push({ type: "report", kind: "withheld_commit", text });
 }
 
-function wake(run: Run, afterMs: number): number {
+function wake(run: ConfirmationRun, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
-function numberOf({ state }: Run): number {
+function numberOf({ state }: ConfirmationRun): number {
   return ++state.numbers;
 }

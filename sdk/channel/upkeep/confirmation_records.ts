@@ -12,9 +12,9 @@ import {
   putRecord,
 } from "../channel_kinds.ts";
 import type { ConfirmationRecords } from "./confirmation_state.ts";
-import type { Heard, Said } from "./fork_watch.ts";
+import type { EpochWord, LastStatement } from "./fork_watch.ts";
 
-export function putConfirmed(channelId: ChannelId, { epoch, state }: Said): RecordChange {
+export function putConfirmed(channelId: ChannelId, { epoch, state }: EpochWord): RecordChange {
   return putRecord(channelId, "confirmed", [epoch, state]);
 }
 
@@ -30,7 +30,7 @@ export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
 export function replaceStates(
   channelId: ChannelId,
   records: ChannelRecords,
-  { epoch, state }: Said,
+  { epoch, state }: EpochWord,
 ): RecordChange[] {
   const before = fieldsUnder(records, "state").map(([name]) => Number(name));
   const over = before.filter((known) => known !== epoch).map((known) =>
@@ -51,7 +51,10 @@ function liarsOf(records: ChannelRecords): Set<AgentId> {
 /** A reader of the disk need not learn to the second when others were at work. */
 const minuteMs = 60_000;
 
-export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
+export function putHeard(
+  channelId: ChannelId,
+  heard: ReadonlyMap<AgentId, LastStatement>,
+): RecordChange {
   const rows = Array.from(heard, ([agentId, { confirmed, said, heardMs }]) => [
     agentId,
     confirmed?.epoch ?? null,
@@ -63,7 +66,7 @@ export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard
   return putRecord(channelId, "heard", [rows]);
 }
 
-function heardOf(records: ChannelRecords): Map<AgentId, Heard> {
+function heardOf(records: ChannelRecords): Map<AgentId, LastStatement> {
   const rows = fieldsOf(records, "heard")?.rows(0) ?? [];
   return new Map(rows.map((row) => {
     const [epoch, atMs, saidEpoch] = [

@@ -4,39 +4,44 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import {
+  type EpochWord,
   type ForkFacts,
   type ForkFinding,
   type ForkState,
-  type Heard,
+  type LastStatement,
   restoreForks,
-  type Said,
 } from "./fork_watch.ts";
 
 /** Epochs whose state is kept: members that were away for longer are compared among each other. */
 export const keptEpochs = 256;
 
 /** Our own word about the present epoch. */
-export type Word =
+export type OwnWordStage =
   /** Nothing is said about this epoch, or the channel was not up to date. */
   | { readonly at: "none" }
   /** Epochs that follow each other faster are not confirmed one by one. */
   | { readonly at: "due"; readonly timer: number }
   /** It is written, if it is `isNew`, and then signed. */
-  | { readonly at: "signing"; readonly job: number; readonly said: Said; readonly isNew: boolean }
+  | {
+    readonly at: "signing";
+    readonly job: number;
+    readonly said: EpochWord;
+    readonly isNew: boolean;
+  }
   /** Until it is given again. */
   | { readonly at: "said"; readonly timer: number };
 
 /** With its signature. */
-export interface Signed extends Said {
+export interface SignedWord extends EpochWord {
   readonly signature: Uint8Array;
 }
 
 export interface ConfirmationState {
-  word: Word;
+  word: OwnWordStage;
   /** On disk: no restart or rejoin makes this agent contradict itself. */
-  own: Said | undefined;
+  own: EpochWord | undefined;
   /** Given last. */
-  signed: Signed | undefined;
+  signed: SignedWord | undefined;
   /** When an epoch was first confirmed, and when that was last told, by the local clock. */
   saidMs: number;
   toldMs: number;
@@ -67,7 +72,7 @@ export interface ConfirmationFacts extends ForkFacts {
 }
 
 /** A statement that was not looked at yet. */
-export interface Claimed {
+export interface UnverifiedWord {
   readonly agentId: AgentId;
   readonly signature: Uint8Array;
 }
@@ -82,7 +87,7 @@ export type ConfirmationEvent =
     readonly type: "entered";
     readonly epoch: number;
     readonly state: Uint8Array;
-    readonly by: Mover | undefined;
+    readonly by: EpochMover | undefined;
   }
   /**
    * We joined anew, perhaps into another group than the one before, which had reached this epoch.
@@ -97,9 +102,9 @@ export type ConfirmationEvent =
   /** A message of a member opened. */
   | { readonly type: "heard"; readonly agentId: AgentId; readonly epoch: number }
   /** Statements of members have arrived, and are not verified yet. */
-  | { readonly type: "told"; readonly said: Said; readonly by: readonly Claimed[] }
+  | { readonly type: "told"; readonly said: EpochWord; readonly by: readonly UnverifiedWord[] }
   /** These have signed it. */
-  | { readonly type: "verified"; readonly said: Said; readonly agentIds: readonly AgentId[] }
+  | { readonly type: "verified"; readonly said: EpochWord; readonly agentIds: readonly AgentId[] }
   /** The relay says that these are connected and confirm nothing. */
   | { readonly type: "unconfirmed"; readonly epoch: number; readonly agentIds: readonly AgentId[] }
   /** The connection has come, or is gone. */
@@ -109,7 +114,7 @@ export type ConfirmationEvent =
   /** A timer has run out: a word is given, somebody is ahead of us, or notes go to disk. */
   | { readonly type: "time"; readonly timer: number };
 
-export interface Mover {
+export interface EpochMover {
   readonly committer: AgentId;
   /**
    * Members that came with a KeyPackage, and when they signed that: it may have waited at the relay
@@ -120,10 +125,15 @@ export interface Mover {
 
 export type ConfirmationEffect =
   /** `isNew`: on disk first. */
-  | { readonly type: "sign"; readonly job: number; readonly said: Said; readonly isNew: boolean }
+  | {
+    readonly type: "sign";
+    readonly job: number;
+    readonly said: EpochWord;
+    readonly isNew: boolean;
+  }
   /** The relay passes it on, in cells that leave anyway. */
-  | { readonly type: "tell"; readonly signed: Signed }
-  | { readonly type: "verify"; readonly said: Said; readonly by: readonly Claimed[] }
+  | { readonly type: "tell"; readonly signed: SignedWord }
+  | { readonly type: "verify"; readonly said: EpochWord; readonly by: readonly UnverifiedWord[] }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /**
    * Statements of others go to disk. `operation`: the end of the process waits for it, and nothing
@@ -139,10 +149,10 @@ export interface ConfirmationStep {
 
 /** Everything of it that is on disk. */
 export interface ConfirmationRecords {
-  readonly own: Said | undefined;
+  readonly own: EpochWord | undefined;
   /** By epoch, ascending. */
   readonly states: ReadonlyMap<number, Uint8Array>;
-  readonly heard: ReadonlyMap<AgentId, Heard>;
+  readonly heard: ReadonlyMap<AgentId, LastStatement>;
   /** Members that are known to lie. */
   readonly liars: ReadonlySet<AgentId>;
 }

@@ -7,15 +7,15 @@
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import {
-  type Asking,
   type DutyEffect,
   type DutyEvent,
   type DutyFacts,
   type DutyReport,
   type DutyState,
   type DutyStep,
+  type FailedDuty,
   openRequests,
-  type Undone,
+  type RejoinAsker,
 } from "./duties_state.ts";
 
 /** A member waits this much longer for each online member before it. */
@@ -29,19 +29,19 @@ const dayMs = 24 * 60 * 60 * 1000;
  */
 export const maxReturns = 24;
 
-interface Run {
+interface DutyRun {
   readonly state: DutyState;
   readonly facts: DutyFacts;
   readonly effects: DutyEffect[];
 }
 
 export function stepDuties(state: DutyState, event: DutyEvent, facts: DutyFacts): DutyStep {
-  const run: Run = { state, facts, effects: [] };
+  const run: DutyRun = { state, facts, effects: [] };
   happen(run, event);
   return run;
 }
 
-function happen(run: Run, event: DutyEvent): void {
+function happen(run: DutyRun, event: DutyEvent): void {
   const { state } = run;
   switch (event.type) {
     case "asked":
@@ -72,7 +72,7 @@ function happen(run: Run, event: DutyEvent): void {
  * Only so many members are looked at, and the others ask again. A member that comes back too often
  * has no answer.
  */
-function asked(run: Run, request: Asking): void {
+function asked(run: DutyRun, request: RejoinAsker): void {
   const { state, facts } = run;
   const { agentId } = request;
   const at = state.requests.findIndex((each) => each.agentId === agentId);
@@ -98,11 +98,11 @@ function asked(run: Run, request: Asking): void {
 }
 
 /** Within a day. */
-function returnsOf({ state, facts: { nowMs } }: Run, agentId: AgentId): readonly number[] {
+function returnsOf({ state, facts: { nowMs } }: DutyRun, agentId: AgentId): readonly number[] {
   return (state.returns[agentId] ?? []).filter((timeMs) => Math.abs(nowMs - timeMs) < dayMs);
 }
 
-function moved(run: Run, { added, removed }: Extract<DutyEvent, { type: "moved" }>): void {
+function moved(run: DutyRun, { added, removed }: Extract<DutyEvent, { type: "moved" }>): void {
   const { state: { returns }, facts } = run;
   for (const agentId of removed) {
     drop(run, agentId);
@@ -111,12 +111,12 @@ function moved(run: Run, { added, removed }: Extract<DutyEvent, { type: "moved" 
   }
 }
 
-function look(run: Run): void {
+function look(run: DutyRun): void {
   if (run.state.work.at === "idle" && hasWork(run)) takeTurn(run);
 }
 
 /** Those of members that are gone, or that have expired, are dropped. */
-function open({ state, facts }: Run): ReturnType<typeof openRequests> {
+function open({ state, facts }: DutyRun): ReturnType<typeof openRequests> {
   if (state.requests.length === 0 && state.told.length === 0) return [];
   const here = openRequests(state, facts).filter(({ leaf }) => leaf !== "gone");
   const ids = new Set(here.map(({ requestId }) => requestId));
@@ -130,13 +130,13 @@ function isLeft({ leavers, isWithoutLeavers }: DutyFacts): boolean {
   return !isWithoutLeavers && leavers.length > 0;
 }
 
-function hasWork(run: Run): boolean {
+function hasWork(run: DutyRun): boolean {
   const { state, facts } = run;
   return isLeft(facts) || facts.wantsOwnLeaf || facts.hasAbsentLeavers ||
     open(run).some(({ leaf, requestId }) => leaf === "present" || !state.told.includes(requestId));
 }
 
-function takeTurn(run: Run): void {
+function takeTurn(run: DutyRun): void {
   const { state, facts } = run;
   const { requests } = state;
   const isAlone = requests.length === 0 && !isLeft(facts);
@@ -146,11 +146,11 @@ function takeTurn(run: Run): void {
   run.effects.push({ type: "list", call });
 }
 
-function wait(run: Run, afterMs: number): void {
+function wait(run: DutyRun, afterMs: number): void {
   run.state.work = { at: "turn", timer: wake(run, afterMs) };
 }
 
-function listed(run: Run, { call, online }: Extract<DutyEvent, { type: "listed" }>): void {
+function listed(run: DutyRun, { call, online }: Extract<DutyEvent, { type: "listed" }>): void {
   const { state: { work, requests }, facts } = run;
   if (work.at !== "asking_turn" || work.call !== call) return;
   if (online === undefined) return wait(run, facts.jitter(turnMs));
@@ -165,13 +165,13 @@ function listed(run: Run, { call, online }: Extract<DutyEvent, { type: "listed" 
   wait(run, before.length * turnMs);
 }
 
-function time(run: Run, timer: number): void {
+function time(run: DutyRun, timer: number): void {
   const { work } = run.state;
   if ("timer" in work && work.timer === timer) goOn(run);
 }
 
 /** Others may have done it. */
-function goOn(run: Run): void {
+function goOn(run: DutyRun): void {
   const { state } = run;
   const outdated = open(run).find(({ leaf, requestId }) =>
     leaf === "other" && !state.told.includes(requestId)
@@ -180,21 +180,21 @@ function goOn(run: Run): void {
   state.work = hasWork(run) ? { at: "working", change: change(run, "all") } : { at: "idle" };
 }
 
-function tell(run: Run, { requestId, agentId }: Asking): void {
+function tell(run: DutyRun, { requestId, agentId }: RejoinAsker): void {
   const call = numberOf(run);
   run.state.told = [...run.state.told, requestId];
   run.state.work = { at: "telling", call };
   run.effects.push({ type: "tell", call, requestId, agentId });
 }
 
-function told(run: Run, { call, failed }: Extract<DutyEvent, { type: "told" }>): void {
+function told(run: DutyRun, { call, failed }: Extract<DutyEvent, { type: "told" }>): void {
   const { work } = run.state;
   if (work.at !== "telling" || work.call !== call) return;
   if (failed !== undefined) report(run, { is: "failed", text: failed });
   goOn(run);
 }
 
-function changed(run: Run, number: number, why: Undone | undefined): void {
+function changed(run: DutyRun, number: number, why: FailedDuty | undefined): void {
   const { work } = run.state;
   if (!("change" in work) || work.change !== number) return;
   if (work.at === "one_by_one") return triedAlone(run, work, why?.isAboutContent === true);
@@ -205,7 +205,7 @@ function changed(run: Run, number: number, why: Undone | undefined): void {
 }
 
 function triedAlone(
-  run: Run,
+  run: DutyRun,
   { of, left }: Extract<DutyState["work"], { at: "one_by_one" }>,
   isRefused: boolean,
 ): void {
@@ -220,48 +220,48 @@ function triedAlone(
 }
 
 /** Its agent may have another leaf by now. */
-function refuse(run: Run, of: JoinRequestId): void {
+function refuse(run: DutyRun, of: JoinRequestId): void {
   const request = presentOf(run).find(({ requestId }) => requestId === of);
   if (request === undefined) return;
   drop(run, request.agentId);
   report(run, { is: "cannot_be_granted", agentId: request.agentId });
 }
 
-function drop({ state }: Run, agentId: AgentId): void {
+function drop({ state }: DutyRun, agentId: AgentId): void {
   state.requests = state.requests.filter((each) => each.agentId !== agentId);
 }
 
-function presentOf(run: Run): Asking[] {
+function presentOf(run: DutyRun): RejoinAsker[] {
   return open(run).filter(({ leaf }) => leaf === "present");
 }
 
-function tryAlone(run: Run, of: "none" | JoinRequestId, left: readonly JoinRequestId[]): void {
+function tryAlone(run: DutyRun, of: "none" | JoinRequestId, left: readonly JoinRequestId[]): void {
   run.state.work = { at: "one_by_one", change: change(run, of), of, left };
 }
 
-function end(run: Run): void {
+function end(run: DutyRun): void {
   const { state, facts } = run;
   state.work = hasWork(run)
     ? { at: "pausing", timer: wake(run, facts.jitter(retryMs)) }
     : { at: "idle" };
 }
 
-function change(run: Run, of: "all" | "none" | JoinRequestId): number {
+function change(run: DutyRun, of: "all" | "none" | JoinRequestId): number {
   const number = numberOf(run);
   run.effects.push({ type: "change", change: number, of });
   return number;
 }
 
-function report({ effects }: Run, what: DutyReport): void {
+function report({ effects }: DutyRun, what: DutyReport): void {
   effects.push({ type: "report", report: what });
 }
 
-function wake(run: Run, afterMs: number): number {
+function wake(run: DutyRun, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs });
   return timer;
 }
 
-function numberOf({ state }: Run): number {
+function numberOf({ state }: DutyRun): number {
   return ++state.numbers;
 }

@@ -6,7 +6,7 @@
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 
 /** A member that asks to come back. */
-export interface Asking {
+export interface RejoinAsker {
   readonly agentId: AgentId;
   readonly requestId: JoinRequestId;
   readonly expiresAtMs: number;
@@ -16,7 +16,7 @@ export interface Asking {
   readonly isNamed: boolean;
 }
 
-export type Work =
+export type DutyStage =
   /** None is begun: stopped, out of step, or leaving. */
   | { readonly at: "resting" }
   /** There is nothing to do. */
@@ -41,9 +41,9 @@ export type Work =
   | { readonly at: "pausing"; readonly timer: number };
 
 export interface DutyState {
-  work: Work;
+  work: DutyStage;
   /** One of each member that asks. */
-  requests: readonly Asking[];
+  requests: readonly RejoinAsker[];
   /** Requests whose agents were told their leaf. */
   told: readonly JoinRequestId[];
   /** When members came back since this process began, let in by any member. */
@@ -56,7 +56,7 @@ export interface DutyState {
  * A leaf as its agent signed about it: its present one, another one, or of somebody who is no
  * member.
  */
-export type Signed = "present" | "other" | "gone";
+export type LeafStatus = "present" | "other" | "gone";
 
 /** A badge of one of its issuers, or a key for the layer of Welcomes. */
 export type Lacked = "badge" | "key";
@@ -69,7 +69,7 @@ export interface DutyFacts {
   readonly self: AgentId;
   /** Whether a member signed it, with a KeyPackage that a commit can add. */
   readonly isGenuine: (request: JoinRequestId) => boolean;
-  readonly judge: (request: JoinRequestId) => Signed;
+  readonly judge: (request: JoinRequestId) => LeafStatus;
   /** A thing that the channel requires, and that its KeyPackage has not. */
   readonly lacks: (request: JoinRequestId) => Lacked | undefined;
   /** Members that have said that they leave. */
@@ -88,7 +88,7 @@ export interface DutyFacts {
 
 export type DutyEvent =
   /** A member asks to come back. */
-  | { readonly type: "asked"; readonly request: Asking }
+  | { readonly type: "asked"; readonly request: RejoinAsker }
   /** This member has left: its request to come back, if it made one, is over. */
   | { readonly type: "left"; readonly agentId: AgentId }
   /** Our group has moved, by a commit or a founding. */
@@ -110,11 +110,11 @@ export type DutyEvent =
   /** The member was told its leaf, or could not be. */
   | { readonly type: "told"; readonly call: number; readonly failed: string | undefined }
   /** The commit has ended. `why`: it was not made. */
-  | { readonly type: "changed"; readonly change: number; readonly why: Undone | undefined }
+  | { readonly type: "changed"; readonly change: number; readonly why: FailedDuty | undefined }
   /** A timer has run out: it is our turn, or a pause is over. */
   | { readonly type: "time"; readonly timer: number };
 
-export interface Undone {
+export interface FailedDuty {
   /** It failed because of what it was to do. Anything else passes, and is tried again. */
   readonly isAboutContent: boolean;
   readonly text: string;
@@ -167,11 +167,11 @@ export function timersOf({ work }: DutyState): readonly number[] {
 export function openRequests(
   { requests }: Pick<DutyState, "requests">,
   facts: DutyFacts,
-): (Asking & { leaf: Signed })[] {
+): (RejoinAsker & { leaf: LeafStatus })[] {
   const leaving = new Set(facts.leavers);
   return requests.map((request) => {
     const isOver = request.expiresAtMs < facts.relayNowMs || leaving.has(request.agentId);
-    const leaf: Signed = isOver ? "gone" : facts.judge(request.requestId);
+    const leaf: LeafStatus = isOver ? "gone" : facts.judge(request.requestId);
     return { ...request, leaf };
   });
 }

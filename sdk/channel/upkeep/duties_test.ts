@@ -3,14 +3,14 @@ import { assert, assertEquals } from "@std/assert";
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import { stepDuties } from "./duties.ts";
 import {
-  type Asking,
   type DutyEffect,
   type DutyEvent,
   type DutyFacts,
   type DutyState,
+  type LeafStatus,
   newDuties,
   openRequests,
-  type Signed,
+  type RejoinAsker,
 } from "./duties_state.ts";
 
 // cast: nobody reads more than their names
@@ -20,7 +20,7 @@ const request = (name: string): JoinRequestId => `by ${name}` as JoinRequestId;
 
 const names = ["ann", "bob", "carl", "dora"];
 
-function ask(name: string, more: Partial<Asking> = {}): Asking {
+function ask(name: string, more: Partial<RejoinAsker> = {}): RejoinAsker {
   return {
     agentId: agent(name),
     requestId: request(name),
@@ -60,7 +60,7 @@ class Carl {
     return this;
   }
 
-  judge(signed: Readonly<Record<string, Signed>>): this {
+  judge(signed: Readonly<Record<string, LeafStatus>>): this {
     return this.know({ judge: (id) => signed[id.slice(3)] ?? "present" });
   }
 
@@ -76,7 +76,7 @@ class Carl {
     return this.step({ type: "start" });
   }
 
-  asked(name: string, more: Partial<Asking> = {}): this {
+  asked(name: string, more: Partial<RejoinAsker> = {}): this {
     return this.step({ type: "asked", request: ask(name, more) });
   }
 

@@ -11,22 +11,22 @@ import type { Fork } from "../events.ts";
 import type { IssueKind } from "../issues.ts";
 
 /** A member's signed word about an epoch. */
-export interface Said {
+export interface EpochWord {
   readonly epoch: number;
   readonly state: Uint8Array;
 }
 
-export interface Confirmed {
+export interface ConfirmedEpoch {
   readonly epoch: number;
   /** When this agent learned it, by the local clock. */
   readonly atMs: number;
 }
 
 /** The last statement of a member. */
-export interface Heard {
-  readonly confirmed: Confirmed | undefined;
+export interface LastStatement {
+  readonly confirmed: ConfirmedEpoch | undefined;
   /** Its latest statement, whether it agrees or not. */
-  readonly said: Said | undefined;
+  readonly said: EpochWord | undefined;
   /** When a signature of it was last verified, by the local clock. */
   readonly heardMs: number | undefined;
 }
@@ -47,13 +47,13 @@ export interface Silent {
  */
 export interface ForkState {
   /** The latest statement of each member. */
-  readonly said: Map<AgentId, Said>;
+  readonly said: Map<AgentId, EpochWord>;
   /** The last epoch of which a member's message opened. */
   readonly spoke: Map<AgentId, number>;
-  readonly confirmed: Map<AgentId, Confirmed>;
+  readonly confirmed: Map<AgentId, ConfirmedEpoch>;
   readonly heardMs: Map<AgentId, number>;
   /** Statements of others about epochs that we were not in: the first signer of each state. */
-  readonly unknown: Map<number, readonly (Said & { readonly agentId: AgentId })[]>;
+  readonly unknown: Map<number, readonly (EpochWord & { readonly agentId: AgentId })[]>;
   /** By the member whose statement differs. */
   readonly forks: Map<AgentId, Fork>;
   /** Members that are known to lie. */
@@ -90,7 +90,7 @@ export type ForkFinding =
   }
   | { readonly type: "forked"; readonly fork: Fork };
 
-export interface Watch {
+export interface ForkWatch {
   readonly forks: ForkState;
   readonly facts: ForkFacts;
   /** Our own state of an epoch, if it is known. */
@@ -121,7 +121,7 @@ const maxStates = 4;
 
 /** As of a process that starts. `heard`, `liars`: from before. */
 export function restoreForks(
-  heard: ReadonlyMap<AgentId, Heard>,
+  heard: ReadonlyMap<AgentId, LastStatement>,
   liars: ReadonlySet<AgentId>,
 ): ForkState {
   const state: ForkState = {
@@ -148,9 +148,11 @@ export function restoreForks(
 }
 
 /** The record to keep of each member. */
-export function heardBy({ confirmed, said, heardMs }: ForkState): ReadonlyMap<AgentId, Heard> {
+export function heardBy(
+  { confirmed, said, heardMs }: ForkState,
+): ReadonlyMap<AgentId, LastStatement> {
   const agentIds = new Set([...confirmed.keys(), ...said.keys(), ...heardMs.keys()]);
-  return new Map(Array.from(agentIds, (agentId): [AgentId, Heard] => [agentId, {
+  return new Map(Array.from(agentIds, (agentId): [AgentId, LastStatement] => [agentId, {
     confirmed: confirmed.get(agentId),
     said: said.get(agentId),
     heardMs: heardMs.get(agentId),
@@ -162,7 +164,7 @@ export function heardBy({ confirmed, said, heardMs }: ForkState): ReadonlyMap<Ag
  * another way.
  */
 export function aheadOf({ said, epoch: own }: ForkState): AgentId[] {
-  const isAhead = ({ epoch }: Said): boolean =>
+  const isAhead = ({ epoch }: EpochWord): boolean =>
     epoch > own && generationOf(epoch) === generationOf(own);
   return [...said].flatMap(([agentId, each]) => isAhead(each) ? [agentId] : []);
 }
@@ -171,7 +173,7 @@ export function aheadOf({ said, epoch: own }: ForkState): AgentId[] {
  * Whether this statement says nothing new: it was heard before, or its signer agrees with us about
  * a later epoch.
  */
-export function knows(forks: ForkState, agentId: AgentId, { epoch, state }: Said): boolean {
+export function knows(forks: ForkState, agentId: AgentId, { epoch, state }: EpochWord): boolean {
   const said = forks.said.get(agentId);
   return (said?.epoch === epoch && equalBytes(said.state, state)) ||
     (forks.confirmed.get(agentId)?.epoch ?? -1) > epoch;
@@ -213,7 +215,7 @@ function behindMs(
 
 /** A signature of a member was verified that is not older than this. */
 export function heardOf(
-  { forks, facts: { nowMs } }: Watch,
+  { forks, facts: { nowMs } }: ForkWatch,
   agentId: AgentId,
   atMs: number = nowMs,
 ): void {
@@ -242,7 +244,7 @@ export function connection(forks: ForkState, isOnline: boolean, nowMs: number): 
 }
 
 /** We are in this epoch now; what those that are gone said does not matter any more. */
-export function entered(watch: Watch, epoch: number): void {
+export function entered(watch: ForkWatch, epoch: number): void {
   const { forks, facts: { nowMs, isMember } } = watch;
   forks.epoch = epoch;
   forks.begun.set(epoch, nowMs);
@@ -256,7 +258,7 @@ export function entered(watch: Watch, epoch: number): void {
 }
 
 /** A statement whose signature is a member's. */
-export function statement(watch: Watch, agentId: AgentId, said: Said): void {
+export function statement(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
   const { forks } = watch;
   if (knows(forks, agentId, said)) return;
   const before = forks.said.get(agentId);
@@ -271,7 +273,7 @@ export function statement(watch: Watch, agentId: AgentId, said: Said): void {
 }
 
 /** A message or commit of a member opened with our keys of this epoch. */
-export function spokeIn(watch: Watch, agentId: AgentId, epoch: number): void {
+export function spokeIn(watch: ForkWatch, agentId: AgentId, epoch: number): void {
   const { forks } = watch;
   heardOf(watch, agentId);
   if (epoch < (forks.spoke.get(agentId) ?? 0)) return;
@@ -283,13 +285,13 @@ export function spokeIn(watch: Watch, agentId: AgentId, epoch: number): void {
 
 /** The relay says that these are connected, and that it has no confirmation of theirs. */
 export function unconfirmed(
-  { forks, facts: { self, nowMs } }: Watch,
+  { forks, facts: { self, nowMs } }: ForkWatch,
   agentIds: readonly AgentId[],
 ): void {
   for (const agentId of agentIds) if (agentId !== self) forks.present.set(agentId, nowMs);
 }
 
-function judge(watch: Watch, agentId: AgentId, said: Said): void {
+function judge(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
   const { forks, states, facts: { self } } = watch;
   const ours = states.get(said.epoch);
   if (ours === undefined) return compare(watch, agentId, said);
@@ -305,7 +307,7 @@ function judge(watch: Watch, agentId: AgentId, said: Said): void {
  * With what others said about an epoch that we were not in. A liar's word is compared with
  * nobody's.
  */
-function compare(watch: Watch, agentId: AgentId, said: Said): void {
+function compare(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
   const { epoch, liars, unknown } = watch.forks;
   // About one that we have not reached, we judge when we are there.
   if (said.epoch > epoch || liars.has(agentId)) return;
@@ -324,7 +326,7 @@ function compare(watch: Watch, agentId: AgentId, said: Said): void {
 }
 
 function confirm(
-  { forks: { confirmed, forks }, facts: { nowMs } }: Watch,
+  { forks: { confirmed, forks }, facts: { nowMs } }: ForkWatch,
   agentId: AgentId,
   epoch: number,
 ): void {
@@ -341,7 +343,11 @@ function confirm(
  * honestly: a relay can let an agent into two groups, one after the other, that both have an epoch
  * of this number.
  */
-function speaksStrangely({ forks, findings }: Watch, agentId: AgentId, { epoch }: Said): void {
+function speaksStrangely(
+  { forks, findings }: ForkWatch,
+  agentId: AgentId,
+  { epoch }: EpochWord,
+): void {
   forks.forks.delete(agentId);
   if (forks.strange.has(agentId) || forks.liars.has(agentId)) return;
   forks.strange.add(agentId);
@@ -355,7 +361,11 @@ function speaksStrangely({ forks, findings }: Watch, agentId: AgentId, { epoch }
  * Told once for a member, until it agrees again. Of one that is known to lie, or speaks with our
  * keys, nothing follows.
  */
-function differs({ forks, facts: { self }, findings }: Watch, agentId: AgentId, fork: Fork): void {
+function differs(
+  { forks, facts: { self }, findings }: ForkWatch,
+  agentId: AgentId,
+  fork: Fork,
+): void {
   if (forks.strange.has(agentId) || fork.signers.some((signer) => forks.liars.has(signer))) return;
   if (forks.liars.has(agentId)) return;
   const known = forks.forks.has(agentId);
@@ -370,7 +380,7 @@ function differs({ forks, facts: { self }, findings }: Watch, agentId: AgentId, 
   findings.push({ type: "report", kind: "forked", text, about: agentId }, { type: "forked", fork });
 }
 
-function lied(watch: Watch, agentId: AgentId, what: string): void {
+function lied(watch: ForkWatch, agentId: AgentId, what: string): void {
   const { forks: { forks, liars, unknown, said }, states, findings } = watch;
   for (const [other, { signers }] of forks) if (signers.includes(agentId)) forks.delete(other);
   if (liars.has(agentId)) return;

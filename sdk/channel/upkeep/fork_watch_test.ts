@@ -5,18 +5,18 @@ import {
   aheadOf,
   connection,
   entered,
+  type EpochWord,
   type ForkFinding,
   type ForkState,
+  type ForkWatch,
   heardBy,
   knows,
   restartForks,
   restoreForks,
-  type Said,
   silentIn,
   spokeIn,
   statement,
   unconfirmed,
-  type Watch,
 } from "./fork_watch.ts";
 
 const agent = (number: number): AgentId =>
@@ -43,7 +43,7 @@ class Bench {
     );
   }
 
-  get #watch(): Watch {
+  get #watch(): ForkWatch {
     const { nowMs, state: forks, states, findings } = this;
     const isMember = (agentId: AgentId): boolean => this.members.has(agentId);
     const joinedEpoch = (agentId: AgentId): number => this.joined.get(agentId) ?? 0;
@@ -79,7 +79,7 @@ class Bench {
     spokeIn(this.#watch, agentId, epoch);
   }
 
-  knows(agentId: AgentId, said: Said): boolean {
+  knows(agentId: AgentId, said: EpochWord): boolean {
     return knows(this.state, agentId, said);
   }
 

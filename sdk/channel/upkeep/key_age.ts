@@ -28,7 +28,7 @@ const longestWaitMs = 6 * hourMs;
 /** The latest moment for a renewal; in a large channel so that no more than six a minute come. */
 const [renewedWithinMs, eachMs] = [5 * 60_000, 10_000] as const;
 
-interface Run {
+interface KeyAgeRun {
   readonly state: KeyAgeState;
   readonly facts: KeyAgeFacts;
   readonly write: KeyAgeWrite[];
@@ -36,12 +36,12 @@ interface Run {
 }
 
 export function stepKeyAge(state: KeyAgeState, event: KeyAgeEvent, facts: KeyAgeFacts): KeyAgeStep {
-  const run: Run = { state, facts, write: [], effects: [] };
+  const run: KeyAgeRun = { state, facts, write: [], effects: [] };
   happen(run, event);
   return run;
 }
 
-function happen(run: Run, event: KeyAgeEvent): void {
+function happen(run: KeyAgeRun, event: KeyAgeEvent): void {
   switch (event.type) {
     case "look":
       return look(run);
@@ -60,20 +60,20 @@ function happen(run: Run, event: KeyAgeEvent): void {
   }
 }
 
-function look(run: Run): void {
+function look(run: KeyAgeRun): void {
   const { at } = run.state.keys;
   if (at === "resting" || at === "waiting") wait(run);
   lookAtLeaf(run);
 }
 
-function rest(run: Run): void {
+function rest(run: KeyAgeRun): void {
   settleWith(run);
   run.state.keys = { at: "resting" };
   run.state.renewal = { at: "none" };
 }
 
 /** Calls of a process that ends, and that wait for the change. */
-function settleWith({ state: { keys }, effects }: Run): void {
+function settleWith({ state: { keys }, effects }: KeyAgeRun): void {
   const waiting = keys.at === "changing"
     ? keys.finishing
     : keys.at === "asking_turn"
@@ -85,13 +85,13 @@ function settleWith({ state: { keys }, effects }: Run): void {
 }
 
 /** For the moment at which our keys are due, and not before this time has passed. */
-function wait(run: Run, leastMs = 0): void {
+function wait(run: KeyAgeRun, leastMs = 0): void {
   const ms = Math.max(leastMs, dueMs(run) - run.facts.nowMs);
   run.state.keys = { at: "waiting", timer: wake(run, Math.min(ms, longestWaitMs)) };
 }
 
 /** By the local clock. */
-function dueMs(run: Run): number {
+function dueMs(run: KeyAgeRun): number {
   const { state, facts } = run;
   const own = noteOwn(run);
   state.startLeaf ??= own.leaf;
@@ -101,20 +101,20 @@ function dueMs(run: Run): number {
   return own.atMs > facts.nowMs + hourMs ? 0 : healingMs(own, facts.members, start, facts.pace);
 }
 
-function noteOwn(run: Run): SeenLeaf {
+function noteOwn(run: KeyAgeRun): SeenLeaf {
   const own = ownKeysOf(run.state, run.facts);
   note(run, run.facts.self, own);
   return own;
 }
 
-function note({ state: { seen }, write }: Run, agentId: AgentId, now: SeenLeaf): void {
+function note({ state: { seen }, write }: KeyAgeRun, agentId: AgentId, now: SeenLeaf): void {
   if (seen.get(agentId)?.leaf === now.leaf) return;
   seen.set(agentId, now);
   write.push({ type: "seen", agentId, seen: now });
 }
 
 function moved(
-  run: Run,
+  run: KeyAgeRun,
   { committer, added, removed, isNewGeneration, isOfBefore }: KeysMoved,
 ): void {
   const { state, facts } = run;
@@ -139,14 +139,14 @@ function moved(
  * At a random moment, so that the members of a large channel do not commit all at once. Any other
  * commit does it on its way.
  */
-function lookAtLeaf(run: Run): void {
+function lookAtLeaf(run: KeyAgeRun): void {
   const { state, facts } = run;
   if (state.keys.at === "resting" || state.renewal.at !== "none" || !facts.isRenewalWanted) return;
   const spreadMs = Math.max(renewedWithinMs, eachMs * facts.members);
   state.renewal = { at: "waiting", timer: wake(run, spreadMs * facts.draw()) };
 }
 
-function time(run: Run, timer: number): void {
+function time(run: KeyAgeRun, timer: number): void {
   const { state: { keys, renewal }, facts } = run;
   if (renewal.at === "waiting" && renewal.timer === timer) {
     run.state.renewal = { at: "renewing", change: change(run, { is: "renew" }) };
@@ -159,13 +159,16 @@ function time(run: Run, timer: number): void {
 }
 
 /** A restart must not commit in all channels at once. */
-function ask(run: Run, finish: number | undefined): void {
+function ask(run: KeyAgeRun, finish: number | undefined): void {
   const asked = numberOf(run);
   run.state.keys = { at: "asking_turn", turn: asked, finish };
   run.effects.push({ type: "ask_turn", turn: asked });
 }
 
-function turn(run: Run, { turn: asked, afterMs }: Extract<KeyAgeEvent, { type: "turn" }>): void {
+function turn(
+  run: KeyAgeRun,
+  { turn: asked, afterMs }: Extract<KeyAgeEvent, { type: "turn" }>,
+): void {
   const { keys } = run.state;
   if (keys.at !== "asking_turn" || keys.turn !== asked) return;
   if (afterMs === 0) return heal(run, keys.finish === undefined ? [] : [keys.finish]);
@@ -173,12 +176,12 @@ function turn(run: Run, { turn: asked, afterMs }: Extract<KeyAgeEvent, { type: "
   run.state.keys = { at: "in_turn", timer: wake(run, afterMs) };
 }
 
-function heal(run: Run, finishing: readonly number[]): void {
+function heal(run: KeyAgeRun, finishing: readonly number[]): void {
   const { leaf } = noteOwn(run);
   run.state.keys = { at: "changing", change: change(run, { is: "heal", leaf }), finishing };
 }
 
-function changed(run: Run, number: number, why: KeysUnchanged | undefined): void {
+function changed(run: KeyAgeRun, number: number, why: KeysUnchanged | undefined): void {
   const { state, facts } = run;
   if (state.renewal.at === "renewing" && state.renewal.change === number) {
     state.renewal = { at: "none" };
@@ -192,11 +195,11 @@ function changed(run: Run, number: number, why: KeysUnchanged | undefined): void
 }
 
 /** A connection that is gone comes back by itself. */
-function report({ effects }: Run, of: KeyPlan["is"], why: KeysUnchanged | undefined): void {
+function report({ effects }: KeyAgeRun, of: KeyPlan["is"], why: KeysUnchanged | undefined): void {
   if (why !== undefined && !why.isLost) effects.push({ type: "report", of, text: why.text });
 }
 
-function finish(run: Run, operation: number): void {
+function finish(run: KeyAgeRun, operation: number): void {
   const { state, facts, effects } = run;
   const { keys } = state;
   if (keys.at === "changing") {
@@ -209,18 +212,18 @@ function finish(run: Run, operation: number): void {
   else effects.push({ type: "settle", operation });
 }
 
-function change(run: Run, plan: KeyPlan): number {
+function change(run: KeyAgeRun, plan: KeyPlan): number {
   const number = numberOf(run);
   run.effects.push({ type: "change", change: number, plan });
   return number;
 }
 
-function wake(run: Run, afterMs: number): number {
+function wake(run: KeyAgeRun, afterMs: number): number {
   const timer = numberOf(run);
   run.effects.push({ type: "wake", timer, afterMs: Math.max(0, afterMs) });
   return timer;
 }
 
-function numberOf({ state }: Run): number {
+function numberOf({ state }: KeyAgeRun): number {
   return ++state.numbers;
 }

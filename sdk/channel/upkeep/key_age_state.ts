@@ -143,25 +143,28 @@ export function restoreKeyAges(
   return { keys, renewal, seen: new Map(seen), start, startLeaf: undefined, numbers: 0 };
 }
 
-type Known = Pick<KeyAgeState, "seen">;
+type KnownKeyAges = Pick<KeyAgeState, "seen">;
 
 /**
  * When our own keys were last changed. Of those that we came with, and that were not noted yet,
  * that is now.
  */
-export function ownKeysOf({ seen }: Known, { self, ownLeaf: leaf, nowMs }: KeyAgeFacts): SeenLeaf {
+export function ownKeysOf(
+  { seen }: KnownKeyAges,
+  { self, ownLeaf: leaf, nowMs }: KeyAgeFacts,
+): SeenLeaf {
   const known = seen.get(self);
   return known?.leaf === leaf ? known : { leaf, atMs: nowMs };
 }
 
 /** Our keys are so old that the next commit of ours changes them, whatever else it does. */
-export function areKeysOld(state: Known, facts: KeyAgeFacts): boolean {
+export function areKeysOld(state: KnownKeyAges, facts: KeyAgeFacts): boolean {
   return facts.nowMs - ownKeysOf(state, facts).atMs > facts.pace.restMs(facts.members);
 }
 
 /** Of all members, in the order of leaves. */
 export function keyAgesOf(
-  { seen }: Known,
+  { seen }: KnownKeyAges,
   { nowMs, members, leavesOf, pace }: KeyAgeFacts,
 ): KeyAge[] {
   const latestMs = nowMs - pace.periodMs(members);

@@ -5,20 +5,20 @@
 import { type MessageId, parseAgentId } from "../../../proto/mod.ts";
 import { SimulatedClock } from "../../../tests/support/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { Incoming } from "../incoming.ts";
-import type { Asked, Ports, RequestEvent } from "../ports.ts";
+import type { IncomingEnvelope } from "../incoming.ts";
+import type { ContentPorts, RequestEvent, SentRequest } from "../ports.ts";
 
 export const alice = parseAgentId("A".repeat(22));
 export const bob = parseAgentId("B".repeat(22));
 
 /** The records on disk. */
 export interface MemoryRecords {
-  readonly asked: Map<MessageId, Asked>;
-  readonly replies: Map<string, Incoming>;
+  readonly asked: Map<MessageId, SentRequest>;
+  readonly replies: Map<string, IncomingEnvelope>;
 }
 
 export interface TestPorts {
-  readonly ports: Ports;
+  readonly ports: ContentPorts;
   readonly clock: SimulatedClock;
   readonly events: RequestEvent["type"][];
   readonly records: MemoryRecords;
@@ -26,7 +26,7 @@ export interface TestPorts {
 
 /** Bob's side of the channel. `onWrite` runs while the disk writes. */
 export function createPorts(
-  { onWrite = () => {}, ...given }: Partial<Ports> & {
+  { onWrite = () => {}, ...given }: Partial<ContentPorts> & {
     readonly onWrite?: (clock: SimulatedClock) => void;
   } = {},
 ): TestPorts {
@@ -46,7 +46,7 @@ export function createPorts(
     onWrite(clock);
     return Promise.resolve();
   };
-  const ports: Ports = {
+  const ports: ContentPorts = {
     agentId: bob,
     runtime: {
       nowMs: clock.nowMs,

@@ -3,20 +3,20 @@ import {
   channelOperations,
   clientOperations,
   entrances,
+  type HostOperation as Row,
   looks,
   managerOperations,
-  type Operation as Row,
 } from "../../../proto/host/operations.ts";
 import { abortable } from "../../base/abortable.ts";
 import { missing } from "../fields.ts";
 import { encodeMember } from "../wire_values.ts";
 import { invalidArgument } from "../../base/errors.ts";
 import {
-  type Answer,
   channelOf,
   checked,
   each,
   managerOf,
+  type OperationAnswer,
   type OperationsByName,
 } from "./operation.ts";
 import { agentState, watch, wholeState } from "./watching.ts";
@@ -87,7 +87,7 @@ export const agentOperations: OperationsByName = new Map([
 ]);
 
 /** The value where the table has it. */
-function answerOf({ answer, brings }: Row, value: unknown): Answer {
+function answerOf({ answer, brings }: Row, value: unknown): OperationAnswer {
   if (brings !== undefined) return { bytes: value as Uint8Array }; // cast: the table says so
   const [name] = Object.keys(answer ?? {});
   return name === undefined ? {} : { ok: { [name]: value } };

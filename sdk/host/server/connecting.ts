@@ -6,7 +6,7 @@ import { type ConnectOptions, StaticClient } from "../../api/client.ts";
 import { connectAgent } from "../../api/connect_agent.ts";
 import { ChannelManager } from "../../api/manager.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { Held } from "./held.ts";
+import type { AgentHandle } from "./held.ts";
 import { readAlone, readOneByOne } from "./reading_alone.ts";
 import { ServedChannels } from "./serving.ts";
 import type { ConnectFields } from "./session.ts";
@@ -38,14 +38,17 @@ export function platformFor(saved: FieldsOf<typeof hostStart>["saved"]): Platfor
 }
 
 /** Throws `StaticError`. */
-export async function connectAlone(options: ConnectOptions, withManager: boolean): Promise<Held> {
+export async function connectAlone(
+  options: ConnectOptions,
+  withManager: boolean,
+): Promise<AgentHandle> {
   const agent = await connectAgent(options, platform);
   const manager = withManager ? await ChannelManager.over(agent) : undefined;
   return holdAlone(manager?.client ?? StaticClient.over(agent), manager);
 }
 
 /** Messages are read by the channel's own loops. */
-export function holdAlone(client: StaticClient, manager: ChannelManager | undefined): Held {
+export function holdAlone(client: StaticClient, manager: ChannelManager | undefined): AgentHandle {
   return {
     client,
     isShared: false,

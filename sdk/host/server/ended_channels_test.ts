@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createError, StaticError } from "../../base/errors.ts";
 import { type Actor, name, Stage, until } from "../../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
-import type { Held } from "./held.ts";
+import type { AgentHandle } from "./held.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { programOf, programWith } from "./testing/memory_program.ts";
 
@@ -64,7 +64,7 @@ Deno.test("close acknowledges what it can, and closes the agent, also when one c
   const names = ["acme/demo/first", "acme/demo/second"];
   const ids = await Promise.all(names.map(async (each) => (await manager.create(each)).id));
   const calls: string[] = [];
-  const held: Held = {
+  const held: AgentHandle = {
     ...holdAlone(manager.client, manager),
     read: ({ id }) =>
       Promise.resolve({

@@ -9,7 +9,7 @@ export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 /** In one write, so that it shows whether somebody reads. */
 const maxWriteBytes = 1024 * 1024;
 
-export class FrameWriter {
+export class HostFrameWriter {
   readonly #write: WriteBytes;
   readonly #onFailed: () => void;
   #waiting: Uint8Array[] = [];

@@ -7,20 +7,20 @@ import type { talking } from "../../../proto/host/operations.ts";
 import { invalidArgument } from "../../base/errors.ts";
 import type { Sent } from "../../channel/messages/send_options.ts";
 import type { SendGroup } from "../../channel/messages/bundles.ts";
-import type { Header } from "../frames.ts";
+import type { FrameHeader } from "../frames.ts";
 import { missing } from "../fields.ts";
 import { encodeError } from "../wire_errors.ts";
-import { type Answer, type Call, channelOf } from "./operation.ts";
+import { channelOf, type OperationAnswer, type OperationCall } from "./operation.ts";
 import { messageIdOf, sendOptionsOf } from "./sending.ts";
 
-type Fields = FieldsOf<typeof talking.sendAll.fields>;
-type Part = Fields["messages"][number];
+type SendAllFields = FieldsOf<typeof talking.sendAll.fields>;
+type SendAllMessage = SendAllFields["messages"][number];
 
 /**
  * With `bundle`, the id that the program would repeat to the next host, they have ids of their own
  * too.
  */
-export async function sendAll(call: Call<Fields>): Promise<Answer> {
+export async function sendAll(call: OperationCall<SendAllFields>): Promise<OperationAnswer> {
   const { fields, bytes, signal } = call;
   const parts = cut(fields.messages, bytes);
   const group = groupOf(fields);
@@ -35,12 +35,12 @@ export async function sendAll(call: Call<Fields>): Promise<Answer> {
   return { ok: { sent: results.map(resultOf) } };
 }
 
-function resultOf(result: PromiseSettledResult<Sent>): Header {
+function resultOf(result: PromiseSettledResult<Sent>): FrameHeader {
   if (result.status === "rejected") return { error: encodeError(result.reason) };
   return { ...result.value };
 }
 
-function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undefined {
+function groupOf({ bundle, messages, again = false }: SendAllFields): SendGroup | undefined {
   if (bundle === undefined) return undefined;
   const ids = new Set(
     messages.map(({ message }) => messageIdOf(message ?? missing("message", "text"))),
@@ -52,7 +52,7 @@ function groupOf({ bundle, messages, again = false }: Fields): SendGroup | undef
 }
 
 /** Each has its `length`, and together they are all of the bytes. */
-function cut(messages: readonly Part[], bytes: Uint8Array): Uint8Array[] {
+function cut(messages: readonly SendAllMessage[], bytes: Uint8Array): Uint8Array[] {
   let at = 0;
   const parts = messages.map(({ length }) => bytes.subarray(at, at += length));
   if (at !== bytes.length) {

@@ -10,8 +10,8 @@ import {
 } from "../../../proto/mod.ts";
 import { StaticError } from "../../mod.ts";
 import { createError } from "../../testing/agents.ts";
-import type { Fields } from "../fields.ts";
-import type { Header } from "../frames.ts";
+import type { HeaderFields } from "../fields.ts";
+import type { FrameHeader } from "../frames.ts";
 import { addOlderMember } from "../../../tests/support/scenario/older_member.ts";
 import { type Actor, name, read, Stage, until } from "../../../tests/support/scenario/stage.ts";
 import { programOf } from "./testing/memory_program.ts";
@@ -29,8 +29,8 @@ function texts(count: number): string[] {
 /** A program's call for these messages, as one. */
 function given(
   messages: readonly string[],
-  more: Header = {},
-): [string, Header, { bytes: Uint8Array }] {
+  more: FrameHeader = {},
+): [string, FrameHeader, { bytes: Uint8Array }] {
   const bodies = messages.map((message) => utf8.encode(message));
   const fields = {
     channel: name,
@@ -41,7 +41,7 @@ function given(
   return ["sendAll", fields, { bytes: Uint8Array.from(bodies.flatMap((body) => [...body])) }];
 }
 
-function outcomes(answered: { readonly fields: Fields }): (string | boolean)[] {
+function outcomes(answered: { readonly fields: HeaderFields }): (string | boolean)[] {
   const results = answered.fields.optionalObjects("sent") ?? [];
   return results.map((each) => each.optionalObject("error")?.text("code") ?? each.flag("accepted"));
 }

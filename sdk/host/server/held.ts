@@ -6,8 +6,8 @@ import type { Channel } from "../../api/channel.ts";
 import type { StaticClient } from "../../api/client.ts";
 import type { Envelope } from "../../content/envelope.ts";
 import type { ChannelManager } from "../../api/manager.ts";
-import type { Header } from "../frames.ts";
-import type { Place } from "./reader_position.ts";
+import type { FrameHeader } from "../frames.ts";
+import type { ReaderPlace } from "./reader_position.ts";
 import type { ServedChannels } from "./serving.ts";
 
 /** How a program wants to read. */
@@ -36,7 +36,7 @@ export interface ReadMessage {
   readonly finish?: () => Promise<void>;
   /** The program has not seen it, and it comes again. */
   readonly giveBack?: () => void;
-  readonly more?: Header;
+  readonly more?: FrameHeader;
 }
 
 /** A loop of one program over a channel's messages. */
@@ -62,7 +62,7 @@ export interface MessageReader {
 }
 
 /** The parts of an agent that one program may use. */
-export interface Held {
+export interface AgentHandle {
   readonly client: StaticClient;
   /** Others use the agent, too. */
   readonly isShared: boolean;
@@ -74,7 +74,7 @@ export interface Held {
    * A message that the host before this one gave, by its place: it died before the program could
    * acknowledge it there. Resolves when that is on disk. Only of hosts.
    */
-  acknowledge?(channel: Channel, as: string | undefined, place: Place): Promise<void>;
+  acknowledge?(channel: Channel, as: string | undefined, place: ReaderPlace): Promise<void>;
   /** The program has said that it ends. */
   close(): Promise<void>;
 }

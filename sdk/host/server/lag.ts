@@ -22,12 +22,12 @@ export const lagLimits: LagLimits = {
 };
 
 /** A message, as far as it counts here. */
-export interface Lagging {
+export interface LaggingMessage {
   /** `weight`: as the inbox counts it. */
   readonly envelope: { readonly weight: number; readonly sender: { readonly agentId: AgentId } };
 }
 
-export class Lag<Entry extends Lagging> {
+export class ReaderLag<Entry extends LaggingMessage> {
   readonly #limits: LagLimits;
   /** Messages that another reader is past, with when it passed them, the oldest first. */
   readonly #behind = new Map<Entry, number>();

@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { parseAgentId } from "../../../proto/mod.ts";
 import { createInbox, item } from "../../channel/testing/inbox.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import { Lag } from "./lag.ts";
+import { ReaderLag } from "./lag.ts";
 
 Deno.test("a reader that stands still leaves room in a full inbox, whatever its messages weigh", async () => {
   for (const bytes of [1, 60_000, 1024 * 1024]) {
@@ -17,7 +17,7 @@ Deno.test("a reader that stands still leaves room in a full inbox, whatever its 
     }
     const [reader, lag] = [
       inbox.read({ ack: "manual" }),
-      new Lag<{ readonly envelope: Envelope }>(),
+      new ReaderLag<{ readonly envelope: Envelope }>(),
     ];
     let next = (await reader.next()).value;
     for (; next !== undefined; next = reader.poll?.()) lag.add({ envelope: next }, 0);

@@ -4,21 +4,27 @@ import { talking } from "../../../proto/host/operations.ts";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { invalidArgument, RemoteError } from "../../base/errors.ts";
 import type { Answer as RequestAnswer } from "../../content/answers.ts";
-import { ToldElsewhere } from "../../content/handler_failure.ts";
+import { RemoteHandlerFailure } from "../../content/handler_failure.ts";
 import { missing } from "../fields.ts";
 import { encodeError } from "../wire_errors.ts";
 import { encodeEnvelope, encodeEvent } from "../wire_values.ts";
 import type { Envelope } from "../../content/envelope.ts";
 import { sendAll } from "./group_sending.ts";
 import type { ReadMessage } from "./held.ts";
-import { type Answer, type Call, channelOf, checked, type OperationsByName } from "./operation.ts";
+import {
+  channelOf,
+  checked,
+  type OperationAnswer,
+  type OperationCall,
+  type OperationsByName,
+} from "./operation.ts";
 import { channelOver } from "./receivers.ts";
 import { messageIdOf, sendOptionsOf } from "./sending.ts";
-import type { Source, StreamItem } from "./streams.ts";
+import type { ItemSource, StreamItem } from "./streams.ts";
 
 const nothing = new Uint8Array(0);
 
-type Fields<Op extends keyof typeof talking> = FieldsOf<typeof talking[Op]["fields"]>;
+type TalkingFields<Op extends keyof typeof talking> = FieldsOf<typeof talking[Op]["fields"]>;
 
 export const messageOperations: OperationsByName = checked(talking, {
   send: async (call) => {
@@ -85,13 +91,13 @@ export const messageOperations: OperationsByName = checked(talking, {
   ) => {
     // Without a code the handler's own words stay on its side.
     const error = remoteCode === undefined
-      ? new ToldElsewhere(message)
+      ? new RemoteHandlerFailure(message)
       : new RemoteError(message, { ...options, retryable, remoteCode });
     streams.settle(stream, item, ({ fail }) => fail(error));
   },
 });
 
-async function read(call: Call<Fields<"read">>): Promise<Answer> {
+async function read(call: OperationCall<TalkingFields<"read">>): Promise<OperationAnswer> {
   const { streams, held, fields: { channel, ack, as, tail = false, all = false } } = call;
   streams.check();
   const manual = ack === "manual";
@@ -109,8 +115,8 @@ async function read(call: Call<Fields<"read">>): Promise<Answer> {
 
 /** One item, or with `count` those that are there. */
 async function next(
-  { streams, fields: { stream, count }, signal }: Call<Fields<"next">>,
-): Promise<Answer> {
+  { streams, fields: { stream, count }, signal }: OperationCall<TalkingFields<"next">>,
+): Promise<OperationAnswer> {
   const items = await streams.next(stream, signal, count);
   const [first] = items ?? [];
   if (items === undefined || first === undefined) return { ok: { done: true } };
@@ -128,7 +134,7 @@ async function next(
 }
 
 /** An item of a stream, or a message that the host before this one gave, by its place. */
-async function ack(call: Call<Fields<"ack">>): Promise<void> {
+async function ack(call: OperationCall<TalkingFields<"ack">>): Promise<void> {
   const { streams, header, fields: { stream, channel, as, message }, held } = call;
   if (stream !== undefined) return await streams.ack(stream, header.number("item"));
   if (held.acknowledge === undefined) throw invalidArgument("Acknowledge an item of a stream");
@@ -138,18 +144,18 @@ async function ack(call: Call<Fields<"ack">>): Promise<void> {
 }
 
 /** One message at a time, for the whole program; see `Receivers`. */
-async function receive(call: Call<Fields<"receive">>): Promise<Answer> {
+async function receive(call: OperationCall<TalkingFields<"receive">>): Promise<OperationAnswer> {
   const { fields: { channel, ...options }, signal, receivers } = call;
   const received = await receivers.receive(await channelOf(call, channel), { ...options, signal });
   if (received === "over") throw channelOver();
   return received === undefined ? { ok: { none: true } } : withEnvelope(received.envelope);
 }
 
-function opened({ streams }: Pick<Call, "streams">, source: Source): Answer {
+function opened({ streams }: Pick<OperationCall, "streams">, source: ItemSource): OperationAnswer {
   return { ok: { stream: streams.add(source) } };
 }
 
-function withEnvelope(envelope: Envelope): Answer {
+function withEnvelope(envelope: Envelope): OperationAnswer {
   return { ok: { envelope: encodeEnvelope(envelope) }, bytes: envelope.bytes };
 }
 

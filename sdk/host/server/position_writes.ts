@@ -5,9 +5,9 @@
  */
 import { createDeferred } from "../../base/deferred.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import { type Entry, placeOf, type Reader } from "./reader_entry.ts";
+import { type DurableReader, placeOf, type ReaderEntry } from "./reader_entry.ts";
 import type { OwedChange } from "../../content/receipts.ts";
-import type { Place } from "./reader_position.ts";
+import type { ReaderPlace } from "./reader_position.ts";
 import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
 
 /** As the channel's own progress does: both are as far behind after a crash. */
@@ -21,19 +21,19 @@ const [fewPlaces, placesInMs] = [64, 100];
 export interface PositionWritesParts {
   readonly records: Pick<ReaderRecords, "write">;
   /** Messages that have come, and that not every reader is done with. */
-  readonly entries: () => readonly Entry[];
+  readonly entries: () => readonly ReaderEntry[];
   readonly after: Runtime["after"];
 }
 
 export class PositionWrites {
   readonly #parts: PositionWritesParts;
   /** Readers whose position has changed since the last write. */
-  readonly #dirty = new Set<Reader>();
+  readonly #dirty = new Set<DurableReader>();
   readonly #owed = new Set<OwedChange>();
   /** By place and id, messages that were acknowledged and have not come again. */
-  readonly #ahead = new Map<string, Reader>();
+  readonly #ahead = new Map<string, DurableReader>();
   /** Deleted ones, of which programs may still acknowledge what they hold. */
-  readonly #forgotten = new WeakSet<Reader>();
+  readonly #forgotten = new WeakSet<DurableReader>();
   #last: Promise<void> | undefined;
   /** It will take all that is dirty. */
   #next: Promise<void> | undefined;
@@ -53,7 +53,7 @@ export class PositionWrites {
    * Resolves when the reader's position as it is now is on disk, and with it the receipts that are
    * owed for what it has passed.
    */
-  note(reader: Reader, owed: readonly OwedChange[] = []): Promise<void> {
+  note(reader: DurableReader, owed: readonly OwedChange[] = []): Promise<void> {
     if (this.#forgotten.has(reader)) return Promise.resolve();
     for (const each of owed) this.#owed.add(each);
     this.#dirty.add(reader);
@@ -61,13 +61,13 @@ export class PositionWrites {
   }
 
   /** The same, of a message of a host before this one, which has not come again. */
-  noteAhead(reader: Reader, place: Place): Promise<void> {
+  noteAhead(reader: DurableReader, place: ReaderPlace): Promise<void> {
     this.#ahead.set(keyAt(place), reader);
     return this.note(reader);
   }
 
   /** It has come. One that was acknowledged before: its sender may want to hear of that. */
-  met(entry: Entry): Entry {
+  met(entry: ReaderEntry): ReaderEntry {
     const key = keyAt(entry.envelope);
     const reader = this.#ahead.get(key);
     if (reader === undefined) return entry;
@@ -81,7 +81,11 @@ export class PositionWrites {
    * A program has acknowledged these. `isNews`: others have not, so that the reader's position is
    * written; else their channel writes what is owed. Returns the promise of the disk.
    */
-  acknowledged(reader: Reader, entries: readonly Entry[], isNews: boolean): Promise<void>[] {
+  acknowledged(
+    reader: DurableReader,
+    entries: readonly ReaderEntry[],
+    isNews: boolean,
+  ): Promise<void>[] {
     const owed = entries.flatMap(({ envelope }) => envelope.owe() ?? []);
     return isNews ? [reader.passing.noted = this.note(reader, owed)] : [];
   }
@@ -92,27 +96,27 @@ export class PositionWrites {
   }
 
   /** Resolves when it is on disk that nothing that the reader has passed comes again to it. */
-  async written(reader: Reader): Promise<void> {
+  async written(reader: DurableReader): Promise<void> {
     const { noted, settled } = reader.passing;
     this.hurry();
     // One that failed when nobody waited is tried once more.
     await Promise.all([noted?.catch(() => this.#writeNow(reader)), settled?.ack()]);
   }
 
-  async #writeNow(reader: Reader): Promise<void> {
+  async #writeNow(reader: DurableReader): Promise<void> {
     const written = this.note(reader);
     this.hurry();
     await written;
   }
 
   /** Its position is written no more, but for a write that is under way. */
-  forget(reader: Reader): void {
+  forget(reader: DurableReader): void {
     this.#forgotten.add(reader);
     this.#dirty.delete(reader);
   }
 
   /** It stays, after all. */
-  recall(reader: Reader): void {
+  recall(reader: DurableReader): void {
     this.#forgotten.delete(reader);
     this.note(reader).catch(() => {});
   }
@@ -168,7 +172,7 @@ export class PositionWrites {
   }
 
   /** As it is now. */
-  #recordOf(reader: Reader): ReaderRecord {
+  #recordOf(reader: DurableReader): ReaderRecord {
     const { name, position, missed } = reader;
     const pending = this.#parts.entries().filter((entry) => entry.pending.has(reader)).map(placeOf);
     return { name, position: position.state(pending), missed, deleted: false };
@@ -185,6 +189,6 @@ export class PositionWrites {
   }
 }
 
-function keyAt({ sequence, id = "" }: Place): string {
+function keyAt({ sequence, id = "" }: ReaderPlace): string {
   return `${sequence}.${id}`;
 }

@@ -6,8 +6,8 @@ import type { AgentId } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import type { Lag, LagLimits } from "./lag.ts";
-import type { Arrival, Place, ReaderPosition } from "./reader_position.ts";
+import type { LagLimits, ReaderLag } from "./lag.ts";
+import type { LogArrival, ReaderPlace, ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecords } from "./reader_records.ts";
 
 export interface ReadersParts {
@@ -19,27 +19,27 @@ export interface ReadersParts {
   readonly limits?: LagLimits;
 }
 
-export interface Entry {
+export interface ReaderEntry {
   readonly envelope: Envelope;
   readonly number: number;
-  readonly arrival: Arrival;
+  readonly arrival: LogArrival;
   /** Readers that are not past it. */
-  readonly pending: Set<Reader>;
+  readonly pending: Set<DurableReader>;
   /** One reader is past it. */
   passed: boolean;
 }
 
 /** A durable reader. */
-export interface Reader {
+export interface DurableReader {
   readonly name: string;
   readonly position: ReaderPosition;
   /** No message before this one waits to be given out. */
   next: number;
   /** Given to a program that has not acknowledged it. */
-  readonly given: Map<Entry, Given>;
+  readonly given: Map<ReaderEntry, GivenPlace>;
   readonly loops: Set<Loop>;
-  readonly lag: Lag<Entry>;
-  readonly passing: Passing;
+  readonly lag: ReaderLag<ReaderEntry>;
+  readonly passing: PassedPosition;
   /** Of a new one: resolves when it is on disk that it exists, and rejects when it does not. */
   created?: Promise<void>;
   /** It is being deleted. Until that is on disk it gets messages as before, because it may fail. */
@@ -50,12 +50,14 @@ export interface Reader {
   askedAtMs?: number;
 }
 
-export function createReader(own: Pick<Reader, "name" | "position" | "next" | "lag">): Reader {
+export function createReader(
+  own: Pick<DurableReader, "name" | "position" | "next" | "lag">,
+): DurableReader {
   return { ...own, given: new Map(), loops: new Set(), passing: {}, isLeaving: false, missed: 0 };
 }
 
 /** The last that it has passed, which may not be on disk. */
-export interface Passing {
+export interface PassedPosition {
   /** Resolves when its position is. */
   noted?: Promise<void>;
   /** A message that everybody is past. */
@@ -63,7 +65,7 @@ export interface Passing {
 }
 
 /** Where a message is. */
-export interface Given {
+export interface GivenPlace {
   readonly loop: Loop;
   /** Messages that the reader was set past, and that were told of with it. */
   readonly missed: number;
@@ -87,7 +89,7 @@ export interface ReaderState {
   readonly askedAtMs: number | undefined;
 }
 
-export function givenTo({ given }: Reader, loop: Loop): Entry[] {
+export function givenTo({ given }: DurableReader, loop: Loop): ReaderEntry[] {
   return [...given].flatMap(([entry, each]) => each.loop === loop ? [entry] : []);
 }
 
@@ -97,20 +99,20 @@ export async function waiting(loop: Loop, news: Promise<void>): Promise<void> {
   loop.waiting = false;
 }
 
-export function isAsking({ loops }: Reader): boolean {
+export function isAsking({ loops }: DurableReader): boolean {
   return [...loops].some(({ waiting }) => waiting);
 }
 
-export function wantsAll({ loops }: Reader): boolean {
+export function wantsAll({ loops }: DurableReader): boolean {
   return [...loops].some(({ all }) => all);
 }
 
-export function placeOf({ envelope: { sequence, timeMs, id } }: Entry): Place {
+export function placeOf({ envelope: { sequence, timeMs, id } }: ReaderEntry): ReaderPlace {
   return { sequence, timeMs, id };
 }
 
 /** Where the first entry of this number, or of a later one, is. */
-export function indexOf(entries: readonly Entry[], number: number): number {
+export function indexOf(entries: readonly ReaderEntry[], number: number): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
     const middle = (low + high) >> 1;

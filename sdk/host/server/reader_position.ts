@@ -13,7 +13,7 @@ import { createError } from "../../base/errors.ts";
 /** In one life; as many as a channel's inbox holds. */
 const maxAhead = 4096;
 
-export interface Place {
+export interface ReaderPlace {
   readonly sequence: number;
   readonly timeMs: number;
   /** Undefined: every message at this place. */
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** When a message came, among the others of this life. */
-export interface Arrival {
+export interface LogArrival {
   /** Which log it is of: a relay that is restored begins the next one. */
   readonly log: number;
   /** The latest time in its log up to it. */
@@ -35,7 +35,7 @@ export class Arrivals {
   #latestMs = 0;
 
   /** In the order in which they come. One that was only late has a time from before. */
-  next({ sequence, timeMs }: Place): Arrival {
+  next({ sequence, timeMs }: ReaderPlace): LogArrival {
     const isSetBack = sequence <= this.#sequence && timeMs > this.#latestMs;
     if (isSetBack) this.#log++;
     this.#sequence = isSetBack ? sequence : Math.max(sequence, this.#sequence);
@@ -45,34 +45,34 @@ export class Arrivals {
 }
 
 /** A position, as it is kept on disk. */
-export interface PositionState {
-  readonly reach: Place;
+export interface StoredPosition {
+  readonly reach: ReaderPlace;
   /** Up to the reach, and not done with. */
-  readonly open: readonly Place[];
+  readonly open: readonly ReaderPlace[];
   /** Beyond the reach, and done with. */
-  readonly beyond: readonly Place[];
+  readonly beyond: readonly ReaderPlace[];
 }
 
 export class ReaderPosition {
-  #reach: Place;
+  #reach: ReaderPlace;
   /**
    * Of the last life. A message comes once in a life, so what this one adds decides about none that
    * comes.
    */
-  readonly #reachBefore: Place;
+  readonly #reachBefore: ReaderPlace;
   /** That the reach is in; before all of this life's at first. */
   #log = -1;
   /**
    * By place and id. Those of an earlier life that have not come again; the others are with the
    * readers.
    */
-  readonly #open: Map<string, Place>;
-  readonly #beyond: Map<string, Place>;
+  readonly #open: Map<string, ReaderPlace>;
+  readonly #beyond: Map<string, ReaderPlace>;
   /** Those beyond that were acknowledged in this life before they came again. */
   readonly #ahead = new Set<string>();
 
   constructor(
-    { reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<PositionState> = {},
+    { reach = { sequence: 0, timeMs: 0 }, open = [], beyond = [] }: Partial<StoredPosition> = {},
   ) {
     this.#reach = this.#reachBefore = reach;
     this.#open = byKey(open);
@@ -80,12 +80,12 @@ export class ReaderPosition {
   }
 
   /** It is up to the reach: open, or done with. */
-  reaches(place: Place): boolean {
+  reaches(place: ReaderPlace): boolean {
     return isUpTo(this.#reach, place);
   }
 
   /** Of a message that has not come yet in this life. */
-  isPast(place: Place): boolean {
+  isPast(place: ReaderPlace): boolean {
     if (isUpTo(this.#reachBefore, place)) return this.#openAt(place).length === 0;
     const known = this.#beyond.get(keyOf(place)) ??
       this.#beyond.get(keyOf({ ...place, id: undefined }));
@@ -96,7 +96,7 @@ export class ReaderPosition {
    * It has come: from now on the readers know whether it is open. Messages come in order, so what
    * was before it and has not come never will.
    */
-  meet(place: Place): void {
+  meet(place: ReaderPlace): void {
     for (const [key, { sequence }] of this.#open) {
       if (sequence >= place.sequence) break;
       this.#open.delete(key);
@@ -108,7 +108,7 @@ export class ReaderPosition {
    * Done with this one, which has come. All before it have come, too, and those that are not done
    * with are open.
    */
-  pass(place: Place, { log, latestMs }: Arrival): void {
+  pass(place: ReaderPlace, { log, latestMs }: LogArrival): void {
     if (this.reaches(place)) return;
     // One of an earlier log says nothing of the places before it in the log of now.
     if (log >= this.#log) this.#moveTo(place.sequence - 1, { log, latestMs });
@@ -117,7 +117,7 @@ export class ReaderPosition {
   }
 
   /** Within a log never back: it would forget what is done with. */
-  #moveTo(before: number, { log, latestMs }: Arrival): void {
+  #moveTo(before: number, { log, latestMs }: LogArrival): void {
     const sequence = log === this.#log ? Math.max(before, this.#reach.sequence) : before;
     this.#reach = { sequence, timeMs: Math.max(latestMs, this.#reach.timeMs) };
     this.#log = log;
@@ -129,7 +129,7 @@ export class ReaderPosition {
   }
 
   /** Done with this one, which has not come again. Throws `overloaded` when too many have not. */
-  passAhead(place: Place): void {
+  passAhead(place: ReaderPlace): void {
     for (const key of this.#openAt(place)) this.#open.delete(key);
     if (this.reaches(place)) return;
     const key = keyOf(place);
@@ -144,12 +144,12 @@ export class ReaderPosition {
   }
 
   /** As it is now, when these have come and are not done with. */
-  state(pending: readonly Place[]): PositionState {
+  state(pending: readonly ReaderPlace[]): StoredPosition {
     const open = [...pending.filter((place) => this.reaches(place)), ...this.#open.values()];
     return { reach: this.#reach, open, beyond: [...this.#beyond.values()] };
   }
 
-  #openAt({ sequence, timeMs, id }: Place): string[] {
+  #openAt({ sequence, timeMs, id }: ReaderPlace): string[] {
     if (id !== undefined) {
       return [keyOf({ sequence, timeMs, id })].filter((key) => this.#open.has(key));
     }
@@ -157,14 +157,14 @@ export class ReaderPosition {
   }
 }
 
-function isUpTo(reach: Place, { sequence, timeMs }: Place): boolean {
+function isUpTo(reach: ReaderPlace, { sequence, timeMs }: ReaderPlace): boolean {
   return sequence <= reach.sequence && timeMs <= reach.timeMs;
 }
 
-function byKey(places: readonly Place[]): Map<string, Place> {
+function byKey(places: readonly ReaderPlace[]): Map<string, ReaderPlace> {
   return new Map(places.map((place) => [keyOf(place), place]));
 }
 
-function keyOf({ sequence, id = "" }: Place): string {
+function keyOf({ sequence, id = "" }: ReaderPlace): string {
   return `${sequence}.${id}`;
 }

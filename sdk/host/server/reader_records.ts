@@ -9,7 +9,7 @@ import {
   type RecordStore,
   type StoredFields,
 } from "../../store/mod.ts";
-import { type Place, type PositionState, ReaderPosition } from "./reader_position.ts";
+import { type ReaderPlace, ReaderPosition, type StoredPosition } from "./reader_position.ts";
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 
@@ -31,7 +31,7 @@ export function checkNew(name: string, count: number): void {
 
 export interface ReaderRecord {
   readonly name: string;
-  readonly position: PositionState;
+  readonly position: StoredPosition;
   /**
    * It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it
    * would exist otherwise.
@@ -97,11 +97,11 @@ function decodeRecord(fields: StoredFields): Omit<ReaderRecord, "name"> {
   return { position, deleted: fields.flag(4), missed: fields.number(5) };
 }
 
-function rowOf({ sequence, timeMs, id }: Place): [number, number, string | null] {
+function rowOf({ sequence, timeMs, id }: ReaderPlace): [number, number, string | null] {
   return [sequence, timeMs, id ?? null];
 }
 
-function placesOf(fields: StoredFields, index: number): Place[] {
+function placesOf(fields: StoredFields, index: number): ReaderPlace[] {
   return fields.rows(index).map((row) => ({
     sequence: row.number(0),
     timeMs: row.number(1),

@@ -16,23 +16,23 @@ import {
   type ReadOptions,
   sizeOf,
 } from "./held.ts";
-import { Lag } from "./lag.ts";
+import { ReaderLag } from "./lag.ts";
 import {
   createReader,
-  type Entry,
+  type DurableReader,
   givenTo,
   indexOf,
   isAsking,
   type Loop,
   placeOf,
-  type Reader,
+  type ReaderEntry,
   type ReadersParts,
   type ReaderState,
   waiting,
   wantsAll,
 } from "./reader_entry.ts";
 import { PositionWrites } from "./position_writes.ts";
-import { Arrivals, type Place, ReaderPosition } from "./reader_position.ts";
+import { Arrivals, type ReaderPlace, ReaderPosition } from "./reader_position.ts";
 import { checkNew } from "./reader_records.ts";
 import { openTail } from "./tail_reader.ts";
 
@@ -47,11 +47,11 @@ const maxOpen = 32;
 
 export class Readers {
   readonly #parts: ReadersParts;
-  readonly #readers = new Map<string, Reader>();
-  readonly #tails = new EventStream<Entry>();
+  readonly #readers = new Map<string, DurableReader>();
+  readonly #tails = new EventStream<ReaderEntry>();
   #defaultDeleted = false;
   /** In the order in which they came. */
-  #entries: Entry[] = [];
+  #entries: ReaderEntry[] = [];
   #count = 0;
   readonly #arrivals = new Arrivals();
   #wakers: (() => void)[] = [];
@@ -97,7 +97,7 @@ export class Readers {
         error: () => this.#over?.error,
       });
     }
-    let reader: Reader;
+    let reader: DurableReader;
     do {
       reader = await this.#readerOf(as ?? defaultName);
       // It may be deleted meanwhile.
@@ -128,11 +128,11 @@ export class Readers {
    * A message of a host before this one, whether or not it has come again. Resolves when that is on
    * disk.
    */
-  async pass(place: Place, name: string = defaultName): Promise<void> {
+  async pass(place: ReaderPlace, name: string = defaultName): Promise<void> {
     await this.#begun();
     const reader = this.#readers.get(name);
     if (reader === undefined) return;
-    const isIt = ({ envelope: { sequence, timeMs, id } }: Entry): boolean =>
+    const isIt = ({ envelope: { sequence, timeMs, id } }: ReaderEntry): boolean =>
       sequence === place.sequence &&
       (place.id === undefined ? timeMs <= place.timeMs : place.id === id);
     const entry = this.#entries.find((each) => isIt(each) && each.pending.has(reader));
@@ -170,7 +170,7 @@ export class Readers {
     await (this.#deleting = this.#erase(reader, this.#deleting));
   }
 
-  async #erase(reader: Reader, before: Promise<void>): Promise<void> {
+  async #erase(reader: DurableReader, before: Promise<void>): Promise<void> {
     const { name, position } = reader;
     const isDefault = name === defaultName;
     await Promise.allSettled([before, reader.created]);
@@ -194,7 +194,7 @@ export class Readers {
   }
 
   /** Nothing waits for it any more. */
-  #drop(reader: Reader): void {
+  #drop(reader: DurableReader): void {
     if (this.#readers.get(reader.name) === reader) this.#readers.delete(reader.name);
     this.#positions.forget(reader);
     for (const { pending } of this.#entries) pending.delete(reader);
@@ -227,9 +227,14 @@ export class Readers {
     void this.#pump(this.#source);
   }
 
-  #add(name: string, position: ReaderPosition): Reader {
+  #add(name: string, position: ReaderPosition): DurableReader {
     const first = this.#entries[0]?.number ?? this.#count;
-    const reader = createReader({ name, position, next: first, lag: new Lag(this.#parts.limits) });
+    const reader = createReader({
+      name,
+      position,
+      next: first,
+      lag: new ReaderLag(this.#parts.limits),
+    });
     this.#readers.set(name, reader);
     for (const entry of this.#entries) {
       if (!this.#isForUs(entry.envelope)) continue;
@@ -239,14 +244,14 @@ export class Readers {
     return reader;
   }
 
-  async #readerOf(name: string): Promise<Reader> {
+  async #readerOf(name: string): Promise<DurableReader> {
     await this.#deleting.catch(() => {});
     const reader = this.#readers.get(name) ?? this.#create(name);
     await reader.created;
     return reader;
   }
 
-  #create(name: string): Reader {
+  #create(name: string): DurableReader {
     checkNew(name, this.#readers.size);
     const reader = this.#add(name, new ReaderPosition());
     const record = { name, position: reader.position.state([]), missed: 0, deleted: false };
@@ -284,7 +289,7 @@ export class Readers {
     const concerned = [...this.#readers.values()].filter((reader) => isForUs || wantsAll(reader));
     const pending = concerned.filter(({ position }) => !position.isPast(envelope));
     const arrival = this.#arrivals.next(envelope);
-    const entry: Entry = {
+    const entry: ReaderEntry = {
       envelope,
       number: this.#count++,
       arrival,
@@ -301,7 +306,7 @@ export class Readers {
   }
 
   /** One reader is past it: the others are behind. */
-  #passed(entry: Entry, nowMs: number): void {
+  #passed(entry: ReaderEntry, nowMs: number): void {
     if (entry.passed) return;
     entry.passed = true;
     for (const behind of entry.pending) behind.lag.add(entry, nowMs);
@@ -317,11 +322,15 @@ export class Readers {
   }
 
   /** A reader that does not exist yet would begin with all that are there. */
-  #waitsFor({ envelope, pending }: Entry, reader: Reader | undefined): boolean {
+  #waitsFor({ envelope, pending }: ReaderEntry, reader: DurableReader | undefined): boolean {
     return reader === undefined ? this.#isForUs(envelope) : pending.has(reader);
   }
 
-  async #next(reader: Reader, loop: Loop, manual: boolean): Promise<ReadMessage | undefined> {
+  async #next(
+    reader: DurableReader,
+    loop: Loop,
+    manual: boolean,
+  ): Promise<ReadMessage | undefined> {
     for (;;) {
       reader.askedAtMs = this.#parts.runtime.nowMs();
       if (loop.ended) return undefined;
@@ -339,7 +348,7 @@ export class Readers {
    * Of several loops that share a reader, one that waits gets a message rather than one that has
    * some.
    */
-  #more(reader: Reader, loop: Loop, count: number): ReadMessage[] {
+  #more(reader: DurableReader, loop: Loop, count: number): ReadMessage[] {
     const messages: ReadMessage[] = [];
     if (loop.ended || [...reader.loops].some(({ waiting }) => waiting)) return messages;
     for (let bytes = 0; messages.length < count;) {
@@ -355,7 +364,7 @@ export class Readers {
     return messages;
   }
 
-  #give(entry: Entry, reader: Reader, loop: Loop, manual: boolean): ReadMessage {
+  #give(entry: ReaderEntry, reader: DurableReader, loop: Loop, manual: boolean): ReadMessage {
     const missed = this.#tellMissed(reader);
     reader.given.set(entry, { loop, missed });
     const { envelope, envelope: { sequence } } = entry;
@@ -369,14 +378,14 @@ export class Readers {
   }
 
   /** How many messages it was set past, told once. */
-  #tellMissed(reader: Reader): number {
+  #tellMissed(reader: DurableReader): number {
     const { missed } = reader;
     reader.missed = 0;
     if (missed > 0) this.#positions.note(reader).catch(() => {}); // told again after a crash
     return missed;
   }
 
-  #findNext(reader: Reader, { all }: Loop): Entry | undefined {
+  #findNext(reader: DurableReader, { all }: Loop): ReaderEntry | undefined {
     let [isKept, hasGone] = [false, false];
     for (let at = indexOf(this.#entries, reader.next); at < this.#entries.length; at++) {
       const entry = this.#entries[at];
@@ -398,7 +407,11 @@ export class Readers {
   }
 
   /** `durable`: resolves when it is on disk that they never come again to this reader. */
-  async #acknowledge(reader: Reader, entries: readonly Entry[], durable: boolean): Promise<void> {
+  async #acknowledge(
+    reader: DurableReader,
+    entries: readonly ReaderEntry[],
+    durable: boolean,
+  ): Promise<void> {
     const own = entries.filter((entry) => entry.pending.delete(reader));
     if (own.length === 0) return;
     const nowMs = this.#parts.runtime.nowMs();
@@ -458,14 +471,14 @@ export class Readers {
   }
 
   /** Messages that it was given go to the next loop. */
-  #leave(reader: Reader, loop: Loop): void {
+  #leave(reader: DurableReader, loop: Loop): void {
     if (loop.ended) return;
     loop.ended = true;
     reader.loops.delete(loop);
     this.#giveBack(reader, givenTo(reader, loop));
   }
 
-  #giveBack(reader: Reader, entries: readonly Entry[]): void {
+  #giveBack(reader: DurableReader, entries: readonly ReaderEntry[]): void {
     for (const entry of entries) {
       const given = reader.given.get(entry);
       if (given === undefined) continue;

@@ -8,12 +8,12 @@ import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import { eventually } from "../../../tests/support/mod.ts";
 import { type Actor, name, runtime, Stage } from "../../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
-import type { Held } from "./held.ts";
+import type { AgentHandle } from "./held.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { programWith } from "./testing/memory_program.ts";
 
 const count = 120;
-const ways: Readonly<Record<string, (actor: Actor) => Promise<() => Held>>> = {
+const ways: Readonly<Record<string, (actor: Actor) => Promise<() => AgentHandle>>> = {
   "a program that holds its agent": ({ manager }) =>
     Promise.resolve(() => ({
       ...holdAlone(manager.client, manager),
@@ -31,7 +31,7 @@ class Program {
   readonly #program: ReturnType<typeof programWith>;
   readonly #link: HostLink;
 
-  constructor(held: Held) {
+  constructor(held: AgentHandle) {
     this.#program = programWith(held);
     this.#link = new HostLink({ runtime, find: () => Promise.resolve(this.#program.connection) });
   }

@@ -7,32 +7,32 @@ import type { Channel } from "../../api/channel.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { ReceiveOptions } from "../../channel/runner/inbox_runner.ts";
-import type { Held, MessageReader, ReadMessage } from "./held.ts";
+import type { AgentHandle, MessageReader, ReadMessage } from "./held.ts";
 
-interface Waiting {
+interface WaitingReceiver {
   readonly give: (next: ReadMessage | undefined) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** Undefined when none came in time; `over` when none ever will. */
-export type Received = ReadMessage | "over" | undefined;
+export type ReceivedMessage = ReadMessage | "over" | undefined;
 
 export class Receivers {
-  readonly #held: Held;
+  readonly #held: AgentHandle;
   readonly #runtime: Runtime;
   /** By the channel's id: one that was left and joined again is another. */
-  readonly #receivers = new Map<string, OneByOne>();
+  readonly #receivers = new Map<string, ChannelReceiver>();
 
-  constructor(held: Held, runtime: Runtime) {
+  constructor(held: AgentHandle, runtime: Runtime) {
     this.#held = held;
     this.#runtime = runtime;
   }
 
-  async receive(channel: Channel, options: ReceiveOptions): Promise<Received> {
+  async receive(channel: Channel, options: ReceiveOptions): Promise<ReceivedMessage> {
     let receiver = this.#receivers.get(channel.id);
     if (receiver === undefined) {
       const wanted = { as: undefined, tail: false, all: false, manual: false, oneByOne: true };
-      receiver = new OneByOne(() => this.#held.read(channel, wanted), this.#runtime);
+      receiver = new ChannelReceiver(() => this.#held.read(channel, wanted), this.#runtime);
       this.#receivers.set(channel.id, receiver);
     }
     return await receiver.receive(options);
@@ -52,11 +52,11 @@ export class Receivers {
   }
 }
 
-class OneByOne {
+class ChannelReceiver {
   readonly #open: () => Promise<MessageReader>;
   readonly #runtime: Runtime;
   /** In the order in which they asked. */
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingReceiver>();
   #reader: Promise<MessageReader> | undefined;
   #isAsking = false;
 
@@ -66,7 +66,7 @@ class OneByOne {
   }
 
   /** Asking acknowledges what was given before. Rejects with the signal's reason. */
-  receive({ timeoutMs, signal }: ReceiveOptions): Promise<Received> {
+  receive({ timeoutMs, signal }: ReceiveOptions): Promise<ReceivedMessage> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
@@ -75,7 +75,7 @@ class OneByOne {
         this.#waiting.delete(waiting);
         finish();
       };
-      const waiting: Waiting = {
+      const waiting: WaitingReceiver = {
         give: (next) => settle(() => resolve(next ?? "over")),
         fail: (error) => settle(() => reject(error)),
       };

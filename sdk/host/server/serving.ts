@@ -5,14 +5,14 @@
  */
 import type { Channel } from "../../api/channel.ts";
 import { invalidArgument } from "../../base/errors.ts";
-import { ToldElsewhere } from "../../content/handler_failure.ts";
+import { RemoteHandlerFailure } from "../../content/handler_failure.ts";
 import type { IncomingRequest } from "../../content/incoming_request.ts";
 import type { Serving } from "../../content/service.ts";
 import type { Sendable } from "../../content/values.ts";
 import { encodeEnvelope } from "../wire_values.ts";
-import type { Settle, Source, StreamItem } from "./streams.ts";
+import type { ItemSource, RequestSettler, StreamItem } from "./streams.ts";
 
-interface Job {
+interface ServedRequest {
   readonly request: IncomingRequest;
   /** Programs that had it before. */
   handedOut: number;
@@ -20,23 +20,23 @@ interface Job {
   readonly fail: (error: Error) => void;
 }
 
-interface Server {
+interface ServingProgram {
   readonly concurrency: number;
-  readonly running: Set<Job>;
+  readonly running: Set<ServedRequest>;
   stopped: boolean;
   /** A request that it has need not be answered any more. */
-  readonly onOver: (job: Job) => void;
+  readonly onOver: (job: ServedRequest) => void;
 }
 
 /** Tells the program that an item of its is over. */
-export type TellOver = (isIt: (item: StreamItem) => boolean) => void;
+export type ItemEndListener = (isIt: (item: StreamItem) => boolean) => void;
 
 const defaultConcurrency = 16;
 
 export class ServedChannels {
   readonly #channels = new Map<string, ServedChannel>();
 
-  serve(channel: Channel, wanted: number | undefined, onOver: TellOver): Source {
+  serve(channel: Channel, wanted: number | undefined, onOver: ItemEndListener): ItemSource {
     // By its id: a channel that was left and joined again is another one.
     let served = this.#channels.get(channel.id);
     if (served === undefined || served.isOver) {
@@ -49,8 +49,8 @@ export class ServedChannels {
 
 class ServedChannel {
   readonly #channel: Channel;
-  readonly #servers = new Set<Server>();
-  #jobs: Job[] = [];
+  readonly #servers = new Set<ServingProgram>();
+  #jobs: ServedRequest[] = [];
   #serving: Serving | undefined;
   #wakers: (() => void)[] = [];
   isOver = false;
@@ -59,14 +59,14 @@ class ServedChannel {
     this.#channel = channel;
   }
 
-  join(concurrency: number, tellOver: TellOver): Source {
-    const items = new Map<Job, StreamItem>();
-    const onOver = (job: Job): void => {
+  join(concurrency: number, tellOver: ItemEndListener): ItemSource {
+    const items = new Map<ServedRequest, StreamItem>();
+    const onOver = (job: ServedRequest): void => {
       const item = items.get(job);
       items.delete(job);
       if (item !== undefined) tellOver((each) => each === item);
     };
-    const server: Server = { concurrency, running: new Set(), stopped: false, onOver };
+    const server: ServingProgram = { concurrency, running: new Set(), stopped: false, onOver };
     this.#servers.add(server);
     try {
       this.#serve();
@@ -86,7 +86,7 @@ class ServedChannel {
     };
   }
 
-  async #take(server: Server): Promise<Job | undefined> {
+  async #take(server: ServingProgram): Promise<ServedRequest | undefined> {
     for (;;) {
       if (server.stopped || this.isOver) return undefined;
       const job = server.running.size < server.concurrency ? this.#jobs.shift() : undefined;
@@ -99,7 +99,7 @@ class ServedChannel {
     }
   }
 
-  #settle(server: Server, job: Job, onDone: () => void): Settle {
+  #settle(server: ServingProgram, job: ServedRequest, onDone: () => void): RequestSettler {
     const done = (act: () => void): void => {
       if (!server.running.delete(job)) return;
       onDone();
@@ -115,7 +115,7 @@ class ServedChannel {
     };
   }
 
-  #leave(server: Server, gone: boolean): void {
+  #leave(server: ServingProgram, gone: boolean): void {
     server.stopped = true;
     this.#servers.delete(server);
     if (gone) {
@@ -143,17 +143,17 @@ class ServedChannel {
 
   #handle(request: IncomingRequest): Promise<Sendable> {
     return new Promise((resolve, reject) => {
-      const job: Job = { request, handedOut: 0, reply: resolve, fail: reject };
+      const job: ServedRequest = { request, handedOut: 0, reply: resolve, fail: reject };
       request.signal.addEventListener("abort", () => this.#over(job), { once: true });
       this.#jobs.push(job);
       this.#wake();
     });
   }
 
-  #over(job: Job): void {
+  #over(job: ServedRequest): void {
     this.#jobs = this.#jobs.filter((each) => each !== job);
     for (const { running, onOver } of this.#servers) if (running.delete(job)) onOver(job);
-    job.fail(new ToldElsewhere("The request's deadline is over"));
+    job.fail(new RemoteHandlerFailure("The request's deadline is over"));
     this.#wake();
   }
 
@@ -162,7 +162,7 @@ class ServedChannel {
   }
 }
 
-function itemOf({ request, handedOut }: Job, settle: Settle): StreamItem {
+function itemOf({ request, handedOut }: ServedRequest, settle: RequestSettler): StreamItem {
   const { attempt, deadlineMs, bytes } = request;
   return {
     header: { envelope: encodeEnvelope(request), attempt: attempt + handedOut - 1, deadlineMs },

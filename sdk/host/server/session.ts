@@ -7,15 +7,15 @@ import { sessionOperations } from "../../../proto/host/operations.ts";
 import { version } from "../../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
-import { Fields } from "../fields.ts";
-import { encodeFrame, type Frame, type Header, protocolVersion } from "../frames.ts";
+import { HeaderFields } from "../fields.ts";
+import { encodeFrame, type FrameHeader, type HostFrame, protocolVersion } from "../frames.ts";
 import { encodeError } from "../wire_errors.ts";
 import { agentOperations } from "./agent_operations.ts";
-import type { Held } from "./held.ts";
+import type { AgentHandle } from "./held.ts";
 import { messageOperations } from "./message_operations.ts";
-import type { Answer, Call, OperationsByName } from "./operation.ts";
+import type { OperationAnswer, OperationCall, OperationsByName } from "./operation.ts";
 import { Receivers } from "./receivers.ts";
-import { Streams } from "./streams.ts";
+import { ProgramStreams } from "./streams.ts";
 import { agentState } from "./watching.ts";
 
 /** The parts that an entry point adds: the connection, and perhaps operations of its own. */
@@ -28,20 +28,20 @@ export interface SessionParts {
   /** No more is said: the connection ends once what was written is out. */
   readonly hangUp: () => void;
   /** The agent, or for stdio what `connect` makes of it. */
-  readonly held: Held | undefined;
+  readonly held: AgentHandle | undefined;
   /** Of what a host was started with, for `hello`. */
   readonly settings?: string | undefined;
   readonly connect?: (
     fields: ConnectFields,
     identity: Uint8Array,
     session: HostSession,
-  ) => Promise<Held>;
+  ) => Promise<AgentHandle>;
   readonly operations?: OperationsByName;
 }
 
 export type ConnectFields = FieldsOf<typeof sessionOperations.connect.fields>;
 
-interface Asked extends Pick<Call, "header" | "bytes" | "signal"> {
+interface ProgramCall extends Pick<OperationCall, "header" | "bytes" | "signal"> {
   readonly op: string;
 }
 
@@ -57,15 +57,15 @@ const operations: OperationsByName = new Map([...agentOperations, ...messageOper
 export class HostSession {
   readonly #parts: SessionParts;
   readonly #calls = new Map<number, AbortController>();
-  readonly #streams = new Streams();
+  readonly #streams = new ProgramStreams();
   readonly #asks = new Map<
     number,
     { resolve: (token: string) => void; reject: (error: Error) => void }
   >();
   #askCount = 0;
-  #held: Held | undefined;
+  #held: AgentHandle | undefined;
   #receivers: Receivers | undefined;
-  #connecting: Promise<Held> | undefined;
+  #connecting: Promise<AgentHandle> | undefined;
   #over = false;
 
   constructor(parts: SessionParts) {
@@ -86,12 +86,12 @@ export class HostSession {
   }
 
   /** An event that nobody asked for. */
-  tell(event: Header): void {
+  tell(event: FrameHeader): void {
     if (!this.#over) this.#parts.write(encodeFrame(event));
   }
 
   /** Throws `protocol_error` for a frame that is not a call; then the connection is useless. */
-  receive({ header, bytes }: Frame): void {
+  receive({ header, bytes }: HostFrame): void {
     const { id, op } = header;
     if (typeof id !== "number" || !Number.isSafeInteger(id) || id < 1 || typeof op !== "string") {
       throw createError(
@@ -104,7 +104,7 @@ export class HostSession {
     }
     const stop = new AbortController();
     this.#calls.set(id, stop);
-    this.#perform({ op, header: new Fields(header), bytes, signal: stop.signal }).then(
+    this.#perform({ op, header: new HeaderFields(header), bytes, signal: stop.signal }).then(
       (answer) => this.#answer(id, { id, ok: answer?.ok ?? {} }, answer?.bytes),
       (error) =>
         this.#answer(
@@ -140,12 +140,12 @@ export class HostSession {
     this.#receivers?.end();
   }
 
-  #hold(held: Held): void {
+  #hold(held: AgentHandle): void {
     this.#held = held;
     this.#receivers = new Receivers(held, this.#parts.runtime);
   }
 
-  #answer(id: number, header: Header, bytes?: Uint8Array): void {
+  #answer(id: number, header: FrameHeader, bytes?: Uint8Array): void {
     this.#calls.delete(id);
     if (this.#over) return;
     let frame: Uint8Array;
@@ -157,7 +157,7 @@ export class HostSession {
     this.#parts.write(frame);
   }
 
-  async #perform({ op, header, bytes, signal }: Asked): Promise<Answer | void> {
+  async #perform({ op, header, bytes, signal }: ProgramCall): Promise<OperationAnswer | void> {
     if (op === "cancel") return this.#cancel(header);
     if (op === "answer") return this.#answered(header);
     // A message of the host before, which has no stream, was not given by this one.
@@ -173,7 +173,7 @@ export class HostSession {
     }
     const [held, receivers] = [this.#held, this.#receivers];
     if (held === undefined || receivers === undefined) throw invalidArgument("Connect first");
-    const tell = (event: Header): void => this.tell(event);
+    const tell = (event: FrameHeader): void => this.tell(event);
     return await operation({
       header,
       fields: undefined,
@@ -186,7 +186,7 @@ export class HostSession {
     });
   }
 
-  async #connect(header: Fields, identity: Uint8Array): Promise<Answer> {
+  async #connect(header: HeaderFields, identity: Uint8Array): Promise<OperationAnswer> {
     const { connect } = this.#parts;
     if (connect === undefined) {
       throw invalidArgument("This host has its agent; there is nothing to connect");
@@ -217,11 +217,11 @@ export class HostSession {
     }
   }
 
-  #cancel(header: Fields): void {
+  #cancel(header: HeaderFields): void {
     this.#calls.get(header.read(sessionOperations.cancel.fields).call)?.abort();
   }
 
-  #answered(header: Fields): void {
+  #answered(header: HeaderFields): void {
     const { ask, token, failure = "The program gave no token" } = header.read(
       sessionOperations.answer.fields,
     );

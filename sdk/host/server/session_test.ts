@@ -1,13 +1,13 @@
 // Operations over a relay in memory: what a program gets, and what comes again when it goes away.
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { StaticError } from "../../mod.ts";
-import type { Answered, HostConnection } from "../connection.ts";
+import type { HostAnswer, HostConnection } from "../connection.ts";
 import { eventually } from "../../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
 import { createReaderRecords } from "./reader_records.ts";
 import { SharedAgent } from "./shared_agent.ts";
-import { Streams } from "./streams.ts";
+import { ProgramStreams } from "./streams.ts";
 import { type Program, programOf, programWith } from "./testing/memory_program.ts";
 
 const utf8 = new TextEncoder();
@@ -363,7 +363,7 @@ Deno.test("what a program still works on when it ends its loop can be acknowledg
 });
 
 Deno.test("a stream that is opened for a program that has gone ends at once", () => {
-  const streams = new Streams();
+  const streams = new ProgramStreams();
   const ends: unknown[] = [];
   streams.endAll();
   streams.add({ next: () => Promise.resolve(undefined), end: (gone) => void ends.push(gone) });
@@ -372,7 +372,7 @@ Deno.test("a stream that is opened for a program that has gone ends at once", ()
 });
 
 Deno.test("a stream that fails leaves its source, so that what it was given is for others", async () => {
-  const streams = new Streams();
+  const streams = new ProgramStreams();
   const ends: unknown[] = [];
   const number = streams.add({
     next: () => Promise.reject(new Error("no disk")),
@@ -391,7 +391,7 @@ Deno.test("one answer brings what is there; what the program did not see comes a
   const stream = await open(b.connection, "read");
   // The first may come before the others are there.
   const seen: string[] = [];
-  let last: Answered | undefined;
+  let last: HostAnswer | undefined;
   while (seen.length < 4) {
     last = await b.connection.call("next", { stream, count: 64 });
     seen.push(...textsOf(last));
@@ -442,7 +442,7 @@ Deno.test("finishing a stream does not acknowledge what came for a next that was
     const { bytes: keyPackage } = await bob.connection.call("keyPackage");
     const { bytes: welcome } = await alice.connection.call("addMember", own, { bytes: keyPackage });
     await bob.connection.call("join", own, { bytes: welcome });
-    const send = (each: string): Promise<Answered> =>
+    const send = (each: string): Promise<HostAnswer> =>
       alice.connection.call("send", own, { bytes: utf8.encode(each) });
     const { fields } = await bob.connection.call("read", own);
     const stream = fields.number("stream");
@@ -570,7 +570,7 @@ Deno.test("more items than one answer brings are refused before anything is take
   assertEquals((await next(b, stream))?.text, "one");
 });
 
-function textsOf({ fields, bytes }: Answered): string[] {
+function textsOf({ fields, bytes }: HostAnswer): string[] {
   const items = fields.optionalObjects("items");
   if (items === undefined) return [text(bytes)];
   let at = 0;

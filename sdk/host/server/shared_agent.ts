@@ -7,7 +7,7 @@ import type { StaticError } from "../../base/errors.ts";
 import type { Agent } from "../../channel/agent.ts";
 import { toStaticError } from "../../channel/faults.ts";
 import { ChannelManager } from "../../api/manager.ts";
-import type { Held } from "./held.ts";
+import type { AgentHandle } from "./held.ts";
 import { createReaderRecords } from "./reader_records.ts";
 import type { ReaderState } from "./reader_entry.ts";
 import { Readers } from "./readers.ts";
@@ -30,7 +30,7 @@ export class SharedAgent {
   }
 
   /** For one program. Its end is not the agent's. */
-  hold(): Held {
+  hold(): AgentHandle {
     return {
       client: this.manager.client,
       isShared: true,

@@ -9,8 +9,8 @@ import { platform } from "#platform";
 import { hostStart } from "../../../proto/host/operations.ts";
 import { connectAgent } from "../../api/connect_agent.ts";
 import { createError } from "../../base/errors.ts";
-import { Fields } from "../fields.ts";
-import { encodeFrame, type Frame, FrameReader } from "../frames.ts";
+import { HeaderFields } from "../fields.ts";
+import { encodeFrame, type HostFrame, HostFrameReader } from "../frames.ts";
 import { encodeError } from "../wire_errors.ts";
 import { connectOptionsOf, platformFor } from "./connecting.ts";
 import { SharedAgent } from "./shared_agent.ts";
@@ -35,8 +35,10 @@ export async function serveSocket(): Promise<void> {
   await host.ended;
 }
 
-async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
-  const { socket: path, idleMs = defaultIdleMs, settings, saved, ...fields } = new Fields(header)
+async function openHost({ header, bytes }: HostFrame): Promise<SocketHost> {
+  const { socket: path, idleMs = defaultIdleMs, settings, saved, ...fields } = new HeaderFields(
+    header,
+  )
     .read(hostStart);
   const noAsking = (): Promise<string> =>
     Promise.reject(createError("auth_failed", "A host cannot ask for a token"));
@@ -53,8 +55,8 @@ async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
   }
 }
 
-function readFrame(): Promise<Frame> {
-  const reader = new FrameReader();
+function readFrame(): Promise<HostFrame> {
+  const reader = new HostFrameReader();
   return new Promise((resolve, reject) => {
     process.stdin.on("data", (chunk: Uint8Array) => {
       try {

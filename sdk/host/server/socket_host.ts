@@ -9,11 +9,11 @@ import process from "node:process";
 import { hostOperations } from "../../../proto/host/operations.ts";
 import { version } from "../../../proto/mod.ts";
 import { createError, StaticError } from "../../base/errors.ts";
-import { FrameReader } from "../frames.ts";
+import { HostFrameReader } from "../frames.ts";
 import { after, nowMs, randomBytes } from "../../platform/timers.ts";
 import { listenAtPath } from "../../platform/unix_sockets.ts";
-import { FrameWriter } from "./frame_writer.ts";
-import { type Answer, checked, type OperationsByName } from "./operation.ts";
+import { HostFrameWriter } from "./frame_writer.ts";
+import { checked, type OperationAnswer, type OperationsByName } from "./operation.ts";
 import { runtimeName } from "./runtime_name.ts";
 import { HostSession } from "./session.ts";
 import type { SharedAgent } from "./shared_agent.ts";
@@ -36,7 +36,7 @@ export interface SocketHostOptions {
   readonly takeTurn?: () => Promise<(() => Promise<void>) | undefined>;
 }
 
-interface Closing {
+interface HostClosing {
   readonly asker?: HostSession;
   /** For the other programs; else that the next call starts another host. */
   readonly why?: StaticError;
@@ -54,7 +54,7 @@ export class SocketHost {
   readonly #options: SocketHostOptions;
   #server: Server | undefined;
   /** Programs that are connected, with what is on its way to each. */
-  readonly #sessions = new Map<HostSession, FrameWriter>();
+  readonly #sessions = new Map<HostSession, HostFrameWriter>();
   readonly #startedAtMs = nowMs();
   #cancelIdle: () => void = () => {};
   #closing: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export class SocketHost {
    * Tells programs, closes the agent in order, and only then lets go of its directory. One that
    * asked for it is told last.
    */
-  close({ asker, why = ending() }: Closing = {}): Promise<void> {
+  close({ asker, why = ending() }: HostClosing = {}): Promise<void> {
     this.#closing ??= this.#close(asker, why);
     return this.#closing;
   }
@@ -133,7 +133,7 @@ export class SocketHost {
   }
 
   #accept(socket: Socket): void {
-    const writer = new FrameWriter((bytes) => writeTo(socket, bytes), () => socket.destroy());
+    const writer = new HostFrameWriter((bytes) => writeTo(socket, bytes), () => socket.destroy());
     const session: HostSession = new HostSession({
       runtime: { nowMs, after, randomBytes },
       runtimeName: runtimeName(),
@@ -177,7 +177,7 @@ export class SocketHost {
   }
 
   /** The answer comes when the directory is free. The one that asks is connected, too. */
-  async #stop(whenIdle: boolean, asker: HostSession): Promise<Answer> {
+  async #stop(whenIdle: boolean, asker: HostSession): Promise<OperationAnswer> {
     const { unsent } = this.#options.agent;
     const stopping = !whenIdle || (this.#sessions.size <= 1 && this.#isIdle());
     if (stopping) await this.close({ asker });
@@ -221,7 +221,7 @@ function ending(): StaticError {
 }
 
 function receiveFrom(socket: Socket, session: HostSession): void {
-  const reader = new FrameReader();
+  const reader = new HostFrameReader();
   socket.on("data", (chunk: Uint8Array) => {
     try {
       for (const frame of reader.push(chunk)) session.receive(frame);
@@ -252,7 +252,7 @@ function writeTo(socket: Socket, bytes: Uint8Array): Promise<void> {
  * to stop looking.
  */
 function watchSlow(
-  writer: FrameWriter,
+  writer: HostFrameWriter,
   slowMs: number,
   cutOff: (isAgain: boolean) => void,
 ): () => void {

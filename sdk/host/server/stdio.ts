@@ -6,11 +6,11 @@
 import { write } from "node:fs";
 import process from "node:process";
 import { createError, StaticError } from "../../base/errors.ts";
-import { FrameReader } from "../frames.ts";
+import { HostFrameReader } from "../frames.ts";
 import { after, nowMs, randomBytes } from "../../platform/timers.ts";
 import { connectAlone, connectOptionsOf } from "./connecting.ts";
-import { FrameWriter } from "./frame_writer.ts";
-import type { Held } from "./held.ts";
+import { HostFrameWriter } from "./frame_writer.ts";
+import type { AgentHandle } from "./held.ts";
 import { runtimeName } from "./runtime_name.ts";
 import { HostSession } from "./session.ts";
 
@@ -21,9 +21,9 @@ export async function serveStdio(): Promise<void> {
   keepOutputForFrames();
   // The program decides when this one ends: a Ctrl-C reaches both.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  let held: Held | undefined;
+  let held: AgentHandle | undefined;
   const stop = new AbortController();
-  const writer = new FrameWriter(writeOutput, () => stop.abort());
+  const writer = new HostFrameWriter(writeOutput, () => stop.abort());
   const session = new HostSession({
     runtime: { nowMs, after, randomBytes },
     runtimeName: runtimeName(),
@@ -46,7 +46,7 @@ export async function serveStdio(): Promise<void> {
 
 /** Resolves at the end of the input. */
 function receiveAll(session: HostSession, stopped: AbortSignal): Promise<void> {
-  const reader = new FrameReader();
+  const reader = new HostFrameReader();
   return new Promise((resolve) => {
     process.stdin.on("data", (chunk: Uint8Array) => {
       try {

@@ -5,15 +5,15 @@
  */
 import { abortable } from "../../base/abortable.ts";
 import { createError, invalidArgument } from "../../base/errors.ts";
-import type { Header } from "../frames.ts";
+import type { FrameHeader } from "../frames.ts";
 
 export interface StreamItem {
-  readonly header: Header;
+  readonly header: FrameHeader;
   readonly bytes?: Uint8Array;
   /** Done with, by `ack`. */
   readonly ack?: () => Promise<void>;
   /** Settles a request that is served. */
-  readonly settle?: Settle;
+  readonly settle?: RequestSettler;
   /** Done with, before the next one is asked for. */
   readonly pass?: () => Promise<void>;
   /** The same at the end of its stream. Resolves when that is on disk. */
@@ -22,13 +22,13 @@ export interface StreamItem {
   readonly giveBack?: () => void;
 }
 
-export interface Settle {
+export interface RequestSettler {
   readonly reply: (body: Uint8Array, contentType: string | undefined) => void;
   readonly fail: (error: Error) => void;
 }
 
 /** One source of items. */
-export interface Source {
+export interface ItemSource {
   /** Undefined at the end. */
   next(): Promise<StreamItem | undefined>;
   /** Items that are there besides, up to so many. */
@@ -44,8 +44,8 @@ export interface NumberedItem {
   readonly content: StreamItem;
 }
 
-interface Open {
-  readonly source: Source;
+interface OpenedStream {
+  readonly source: ItemSource;
   /** Questions whose askers gave up, the oldest first. */
   readonly kept: Promise<StreamItem | undefined>[];
   /** Items that are not settled or acknowledged. */
@@ -59,8 +59,8 @@ interface Open {
 const maxStreams = 256;
 
 /** The streams of one program, by number. */
-export class Streams {
-  readonly #open = new Map<number, Open>();
+export class ProgramStreams {
+  readonly #open = new Map<number, OpenedStream>();
   readonly #onEnd: (() => void)[] = [];
   #count = 0;
   #isOver = false;
@@ -75,7 +75,7 @@ export class Streams {
   }
 
   /** One that was opened for a program that has gone meanwhile ends at once. */
-  add(source: Source): number {
+  add(source: ItemSource): number {
     const number = ++this.#count;
     if (this.#isOver) void endQuietly(source, true);
     else {this.#open.set(number, {
@@ -154,7 +154,7 @@ export class Streams {
   }
 
   /** Settling an item twice, or one that is over, is not an error. */
-  settle(number: number, item: number, act: (settle: Settle) => void): void {
+  settle(number: number, item: number, act: (settle: RequestSettler) => void): void {
     const open = this.#find(number);
     const settle = open.items.get(item)?.settle;
     if (settle !== undefined) act(settle);
@@ -222,7 +222,7 @@ export class Streams {
    * One that has ended is kept for as long as something of it is worked on; of many such, the
    * latest.
    */
-  #forget(number: number, { ended, items }: Open): void {
+  #forget(number: number, { ended, items }: OpenedStream): void {
     if (!ended) return;
     if (items.size === 0) this.#open.delete(number);
     const over = [...this.#open].filter(([, open]) => open.ended);
@@ -231,7 +231,7 @@ export class Streams {
     }
   }
 
-  #find(number: number): Open {
+  #find(number: number): OpenedStream {
     const open = this.#open.get(number);
     if (open !== undefined) return open;
     throw invalidArgument(`There is no stream ${number}; it has ended, or was never opened`);
@@ -239,7 +239,7 @@ export class Streams {
 }
 
 /** For a program that is not told any more what became of it. */
-async function endQuietly(source: Source, gone: boolean): Promise<void> {
+async function endQuietly(source: ItemSource, gone: boolean): Promise<void> {
   try {
     await source.end(gone);
   } catch {

@@ -4,13 +4,13 @@
  */
 import type { MissedEvents } from "../../base/event_stream.ts";
 import type { MessageReader } from "./held.ts";
-import type { Entry } from "./reader_entry.ts";
+import type { ReaderEntry } from "./reader_entry.ts";
 
 export interface TailParts {
-  readonly entries: AsyncIterableIterator<Entry | MissedEvents, undefined>;
+  readonly entries: AsyncIterableIterator<ReaderEntry | MissedEvents, undefined>;
   /** Behind this number, what waits for the durable reader that was named. */
-  readonly waiting: (after: number) => readonly Entry[];
-  readonly wants: (entry: Entry) => boolean;
+  readonly waiting: (after: number) => readonly ReaderEntry[];
+  readonly wants: (entry: ReaderEntry) => boolean;
   /** With which the channel ended. */
   readonly error: () => unknown;
 }

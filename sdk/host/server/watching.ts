@@ -4,17 +4,19 @@
  */
 import type { Channel } from "../../api/channel.ts";
 import type { StaticClient } from "../../api/client.ts";
-import type { Header } from "../frames.ts";
+import type { FrameHeader } from "../frames.ts";
 import { encodeEvent, encodeKeyAge, encodeMember } from "../wire_values.ts";
-import { type Answer, type Call, channelOf } from "./operation.ts";
+import { channelOf, type OperationAnswer, type OperationCall } from "./operation.ts";
 
 const gatherMs = 5;
 const manyMembers = 100;
 
-export async function watch(call: Call<{ readonly channel?: string }>): Promise<Answer> {
+export async function watch(
+  call: OperationCall<{ readonly channel?: string }>,
+): Promise<OperationAnswer> {
   const { fields, held: { client } } = call;
   if (fields.channel === undefined) {
-    const state = (): Header => agentState(client);
+    const state = (): FrameHeader => agentState(client);
     follow(
       call,
       (signal) => client.events({ signal }),
@@ -25,7 +27,7 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
   const channel = await channelOf(call, fields.channel);
   const { name } = channel;
   let told: string | undefined;
-  const state = (): Header => {
+  const state = (): FrameHeader => {
     const members = channel.members().map(encodeMember);
     const { keys, ...health } = channel.health();
     const ages = keys.map(encodeKeyAge);
@@ -42,7 +44,7 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
     told = now;
     return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };
   };
-  const tellOf = (events: readonly Header[]): Header => ({
+  const tellOf = (events: readonly FrameHeader[]): FrameHeader => ({
     event: "channel",
     channel: name,
     state: state(),
@@ -54,12 +56,12 @@ export async function watch(call: Call<{ readonly channel?: string }>): Promise<
 
 /** For as long as the program is there. */
 function follow(
-  { streams, tell }: Pick<Call, "streams" | "tell">,
+  { streams, tell }: Pick<OperationCall, "streams" | "tell">,
   listen: (signal: AbortSignal) => AsyncIterable<{ readonly type: string }>,
-  told: (events: readonly Header[]) => Header,
+  told: (events: readonly FrameHeader[]) => FrameHeader,
 ): void {
   const stop = new AbortController();
-  let events: Header[] = [];
+  let events: FrameHeader[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const send = (): void => {
     timer = undefined;
@@ -80,7 +82,7 @@ function follow(
   gather().catch(() => {}); // its end is the channel's end, which the last state told
 }
 
-export function agentState({ agentId, transport, channels, welcomes }: StaticClient): Header {
+export function agentState({ agentId, transport, channels, welcomes }: StaticClient): FrameHeader {
   return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
 }
 
@@ -88,14 +90,14 @@ export function agentState({ agentId, transport, channels, welcomes }: StaticCli
  * Returns all of a channel's state, for the answer to an operation that changes it: a program sees
  * what it has done.
  */
-export function wholeState(channel: Channel): Header {
+export function wholeState(channel: Channel): FrameHeader {
   const { keys, ...health } = channel.health();
   const members = channel.members().map(encodeMember);
   return { ...channelState(channel), health, members, keys: keys.map(encodeKeyAge) };
 }
 
 /** Without what is long or seldom changes. */
-function channelState(channel: Channel): Header {
+function channelState(channel: Channel): FrameHeader {
   const { name, id } = channel;
   return {
     name,

@@ -4,7 +4,7 @@
  */
 import { type Badge, badgeStatement } from "../../../proto/mod.ts";
 import type { SignedBytes } from "../../../wasm/mod.ts";
-import type { Parts } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/parts.ts";
 import { type Signatures, verifyInParts } from "./signatures.ts";
 
 type Verifying = Pick<Signatures, "verifyHandshakes">;
@@ -21,7 +21,10 @@ export function isSigned(badge: Badge, signatures: Verifying): boolean {
 }
 
 /** The same of all. The first wrong one ends it. */
-export function* areSigned(badges: readonly Badge[], signatures: Verifying): Parts<boolean> {
+export function* areSigned(
+  badges: readonly Badge[],
+  signatures: Verifying,
+): InterruptibleWork<boolean> {
   if (badges.some((badge) => found.get(badge) === false)) return false;
   const unknown = badges.filter((badge) => !found.has(badge));
   if (!(yield* verifyInParts(signatures, unknown.map(signed)))) return false;
@@ -33,7 +36,10 @@ export function* areSigned(badges: readonly Badge[], signatures: Verifying): Par
 const verifiedTogether = 32;
 
 /** So that `isSigned` knows each of them. */
-export function* verifyBadges(badges: readonly Badge[], signatures: Verifying): Parts<void> {
+export function* verifyBadges(
+  badges: readonly Badge[],
+  signatures: Verifying,
+): InterruptibleWork<void> {
   const unknown = badges.filter((badge) => !found.has(badge));
   for (let at = 0; at < unknown.length; at += verifiedTogether) {
     const some = unknown.slice(at, at + verifiedTogether);

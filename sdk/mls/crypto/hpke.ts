@@ -14,7 +14,7 @@ export interface KeyPair {
   readonly privateKey: Uint8Array;
 }
 
-export interface Sealed {
+export interface HpkeCiphertext {
   readonly kemOutput: Uint8Array;
   readonly ciphertext: Uint8Array;
 }
@@ -39,7 +39,7 @@ export function deriveKeyPair(
   return { privateKey, publicKey: agreement.publicKeyOf(privateKey) };
 }
 
-export interface SealInput {
+export interface HpkeSealInput {
   readonly publicKey: Uint8Array;
   readonly info: Uint8Array;
   readonly aad: Uint8Array;
@@ -48,7 +48,7 @@ export interface SealInput {
   readonly randomness: Uint8Array;
 }
 
-export function seal(aead: Aead, { info, ...input }: SealInput): Sealed {
+export function seal(aead: Aead, { info, ...input }: HpkeSealInput): HpkeCiphertext {
   return createSealer(aead, info)(input);
 }
 
@@ -57,7 +57,7 @@ export function createSealer(
   aead: Aead,
   info: Uint8Array,
   agreement: KeyAgreement = portableKeyAgreement,
-): (input: Omit<SealInput, "info">) => Sealed {
+): (input: Omit<HpkeSealInput, "info">) => HpkeCiphertext {
   const suite = hpkeSuite(aead, dhKemId);
   const context = scheduleContext(suite, info);
   return ({ publicKey, aad, plaintext, randomness }) => {
@@ -67,7 +67,7 @@ export function createSealer(
   };
 }
 
-export interface OpenInput {
+export interface HpkeOpenInput {
   readonly privateKey: Uint8Array;
   readonly kemOutput: Uint8Array;
   readonly info: Uint8Array;
@@ -78,7 +78,7 @@ export interface OpenInput {
 /** Throws when the ciphertext was not made for this key, info and aad. */
 export function open(
   aead: Aead,
-  input: OpenInput,
+  input: HpkeOpenInput,
   agreement: KeyAgreement = portableKeyAgreement,
 ): Uint8Array {
   const { privateKey, kemOutput, info, aad, ciphertext } = input;
@@ -87,7 +87,7 @@ export function open(
   return aead.open(key, nonce, aad, ciphertext);
 }
 
-export interface MessageKey {
+export interface HpkeMessageKey {
   readonly key: Uint8Array;
   readonly nonce: Uint8Array;
 }
@@ -97,7 +97,7 @@ export function keyOfMessage(
   aead: Aead,
   kemId: number,
   { sharedSecret, info }: { readonly sharedSecret: Uint8Array; readonly info: Uint8Array },
-): MessageKey {
+): HpkeMessageKey {
   const suite = hpkeSuite(aead, kemId);
   return messageKey(aead, suite, sharedSecret, scheduleContext(suite, info));
 }
@@ -186,7 +186,7 @@ function messageKey(
   suite: Uint8Array,
   sharedSecret: Uint8Array,
   context: Uint8Array,
-): MessageKey {
+): HpkeMessageKey {
   const secret = labelledExtract(suite, sharedSecret, "secret", empty);
   return {
     key: labelledExpand(suite, secret, "key", context, aead.keyBytes),

@@ -6,7 +6,13 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "../../../wasm/mod.ts";
 import { ByteWriter, vectorBytes } from "../byte_writer.ts";
 import { label, MlsFault, vector } from "../codec.ts";
-import { createSealer, open, type OpenInput, type Sealed, type SealInput } from "./hpke.ts";
+import {
+  createSealer,
+  type HpkeCiphertext,
+  type HpkeOpenInput,
+  type HpkeSealInput,
+  open,
+} from "./hpke.ts";
 import type { KeyAgreement } from "./key_agreement.ts";
 import { type Aead, expand, hashBytes } from "./suite.ts";
 
@@ -62,7 +68,7 @@ export function createEncryptor(
   name: Uint8Array,
   context: Uint8Array,
   agreement?: KeyAgreement,
-): (input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">) => Sealed {
+): (input: Pick<HpkeSealInput, "publicKey" | "plaintext" | "randomness">) => HpkeCiphertext {
   const sealTo = createSealer(aead, concatBytes(name, vector(context)), agreement);
   return (input) => {
     try {
@@ -80,7 +86,7 @@ export function decryptWithLabel(
   aead: Aead,
   name: Uint8Array,
   context: Uint8Array,
-  input: Pick<OpenInput, "privateKey" | "kemOutput" | "ciphertext">,
+  input: Pick<HpkeOpenInput, "privateKey" | "kemOutput" | "ciphertext">,
   agreement?: KeyAgreement,
 ): Uint8Array {
   return open(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad }, agreement);

@@ -5,7 +5,7 @@
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { MlsFault, MlsVersionFault } from "../codec.ts";
-import { keyOfMessage, type MessageKey, type Sealed, xWingKem } from "./hpke.ts";
+import { type HpkeCiphertext, type HpkeMessageKey, keyOfMessage, xWingKem } from "./hpke.ts";
 import { aeadOf } from "./suite.ts";
 import type { XWing } from "./x_wing.ts";
 
@@ -36,7 +36,7 @@ export async function createSealKey(
 }
 
 /** The layer of one newcomer is bound to it. */
-interface Place {
+interface SealBinding {
   /** The reference of its KeyPackage. */
   readonly newMember: Uint8Array;
   /** Of the Welcome's encrypted GroupInfo. */
@@ -45,13 +45,13 @@ interface Place {
 
 /** Puts the layer around what is sealed for the newcomer with this key. */
 export function putLayer(
-  inner: Sealed,
-  { publicKey, ...place }: Place & { readonly publicKey: Uint8Array },
+  inner: HpkeCiphertext,
+  { publicKey, ...place }: SealBinding & { readonly publicKey: Uint8Array },
   { xWing, randomBytes }: {
     readonly xWing: XWing;
     readonly randomBytes: (length: number) => Uint8Array;
   },
-): Sealed {
+): HpkeCiphertext {
   const { kemOutput, sharedSecret } = xWing.encapsulate(publicKey, randomBytes(64));
   const { key, nonce } = keyOf(sharedSecret, inner, place);
   const sealed = aead.seal(key, nonce, noAad, inner.ciphertext);
@@ -66,7 +66,7 @@ export function putLayer(
  * Throws `MlsFault` when we have no key for it.
  */
 export async function layerSecretOf(
-  sealed: Sealed,
+  sealed: HpkeCiphertext,
   seed: Uint8Array | undefined,
   xWing: XWing,
 ): Promise<Uint8Array | undefined> {
@@ -80,10 +80,10 @@ export async function layerSecretOf(
 
 /** Takes the layer off, if there is one. Throws `MlsFault` where it is not for this place. */
 export function takeLayerOff(
-  sealed: Sealed,
-  place: Place,
+  sealed: HpkeCiphertext,
+  place: SealBinding,
   layerSecret: Uint8Array | undefined,
-): Sealed {
+): HpkeCiphertext {
   const layer = layerOf(sealed);
   if (layer === undefined) return sealed;
   if (layerSecret === undefined) throw new TypeError("Nobody has looked for the Welcome's layer");
@@ -95,12 +95,12 @@ export function takeLayerOff(
 }
 
 /** Of anybody's secrets in a Welcome. Throws `MlsVersionFault` for a layer of another format. */
-export function hasLayer(sealed: Sealed): boolean {
+export function hasLayer(sealed: HpkeCiphertext): boolean {
   return layerOf(sealed) !== undefined;
 }
 
 /** Throws `MlsVersionFault` for one of another format. */
-function layerOf({ ciphertext }: Sealed): Sealed | undefined {
+function layerOf({ ciphertext }: HpkeCiphertext): HpkeCiphertext | undefined {
   if (ciphertext.length < leastBytes) return undefined;
   if (ciphertext[0] !== format) {
     throw new MlsVersionFault(
@@ -113,9 +113,9 @@ function layerOf({ ciphertext }: Sealed): Sealed | undefined {
 
 function keyOf(
   sharedSecret: Uint8Array,
-  { kemOutput }: Sealed,
-  { newMember, groupInfoHash }: Place,
-): MessageKey {
+  { kemOutput }: HpkeCiphertext,
+  { newMember, groupInfoHash }: SealBinding,
+): HpkeMessageKey {
   const info = concatBytes(label, newMember, groupInfoHash, kemOutput);
   return keyOfMessage(aead, xWingKem.id, { sharedSecret, info });
 }

@@ -9,7 +9,7 @@
  * without a wait among them an epoch begins, and a commit is made, in one step.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { Parts } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/parts.ts";
 import { chooseKeyAgreement, type KeyAgreement } from "./key_agreement.ts";
 import { chooseLongHash, type LongHash } from "./long_hash.ts";
 import type { OpeningMlKem } from "./ml_kem.ts";
@@ -97,7 +97,7 @@ const verifiedTogether = 32;
 export function* verifyInParts(
   { verifyHandshakes }: Pick<Signatures, "verifyHandshakes">,
   items: readonly SignedBytes[],
-): Parts<boolean> {
+): InterruptibleWork<boolean> {
   for (let at = 0; at < items.length; at += verifiedTogether) {
     if (!verifyHandshakes(items.slice(at, at + verifiedTogether))) return false;
     yield;

@@ -30,7 +30,7 @@ export const xWingBytes = {
   randomness: randomnessBytes,
 } as const;
 
-export interface Encapsulated {
+export interface Encapsulation {
   readonly kemOutput: Uint8Array;
   readonly sharedSecret: Uint8Array;
 }
@@ -41,7 +41,7 @@ export interface XWing {
   readonly mlKem: "runtime" | "portable";
   publicKeyOf(seed: Uint8Array): Promise<Uint8Array>;
   /** Throws `MlsFault` for a public key to which nobody can seal. `randomness`: 64 bytes. */
-  encapsulate(publicKey: Uint8Array, randomness: Uint8Array): Encapsulated;
+  encapsulate(publicKey: Uint8Array, randomness: Uint8Array): Encapsulation;
   /**
    * Throws `MlsFault` for bytes that cannot be an encapsulation. One for another key, or one that
    * was changed, gives another secret.
@@ -87,7 +87,7 @@ function encapsulate(
   publicKey: Uint8Array,
   randomness: Uint8Array,
   agreement: KeyAgreement,
-): Encapsulated {
+): Encapsulation {
   if (!isUsableSealKey(publicKey)) {
     throw new MlsFault("Nobody can seal to a key that is no X-Wing key");
   }
@@ -111,7 +111,7 @@ function expand(seed: Uint8Array): { readonly mlKem: Uint8Array; readonly x25519
   return { mlKem, x25519 };
 }
 
-interface Secrets {
+interface XWingSecrets {
   readonly mlKem: Uint8Array;
   readonly x25519: Uint8Array;
   /** Of X25519. */
@@ -119,7 +119,7 @@ interface Secrets {
   readonly publicKey: Uint8Array;
 }
 
-function combine({ mlKem, x25519, ephemeral, publicKey }: Secrets): Uint8Array {
+function combine({ mlKem, x25519, ephemeral, publicKey }: XWingSecrets): Uint8Array {
   return sha3_256(concatBytes(mlKem, x25519, ephemeral, publicKey, label));
 }
 

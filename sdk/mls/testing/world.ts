@@ -23,7 +23,7 @@ import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { atOnce } from "../../base/parts.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
-import { DurableGroup, type Receipt } from "../durable_group.ts";
+import { type ConsumptionReceipt, DurableGroup } from "../durable_group.ts";
 import { stateOf } from "../epoch.ts";
 import {
   type Change,
@@ -35,7 +35,7 @@ import {
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
-import type { CommitRules, Outcome } from "../receive.ts";
+import type { CommitRules, ReceiveOutcome } from "../receive.ts";
 import type { Sealing } from "../sealing_rules.ts";
 import { kindOf } from "../stored_group.ts";
 import { readyToJoin } from "../welcome.ts";
@@ -92,7 +92,7 @@ export class Agent {
   acknowledged = 0;
   readonly #disk = createMemoryDisk();
   #records: RecordStore | undefined;
-  #unconsumed: Receipt[] = [];
+  #unconsumed: ConsumptionReceipt[] = [];
 
   constructor(world: World, label: string) {
     const signingSeed = world.random.bytes(32);
@@ -191,8 +191,8 @@ export class Agent {
   }
 
   /** Processes the log up to its end. Returns the outcome of each entry. */
-  async sync(): Promise<Outcome[]> {
-    const outcomes: Outcome[] = [];
+  async sync(): Promise<ReceiveOutcome[]> {
+    const outcomes: ReceiveOutcome[] = [];
     for (; this.cursor < this.world.log.length && this.durable !== undefined; this.cursor++) {
       const entry = this.world.log[this.cursor];
       if (entry === undefined) break;
@@ -201,7 +201,7 @@ export class Agent {
     return outcomes;
   }
 
-  async receive(entry: Entry): Promise<Outcome> {
+  async receive(entry: Entry): Promise<ReceiveOutcome> {
     const { outcome, receipt } = await this.joined.receive(
       entry.bytes,
       entry.rules ?? (() => undefined),

@@ -21,12 +21,12 @@ export interface AccountChannel {
 }
 
 /** A relay's TCP address, and a token of the account. */
-export interface Asking {
+export interface RelayAccess {
   readonly origin: string;
   readonly token: string;
 }
 
-interface Page {
+interface ChannelListPage {
   readonly channels?: readonly {
     readonly channelId: string;
     readonly name: string;
@@ -37,7 +37,7 @@ interface Page {
   readonly more?: boolean;
 }
 
-type Body = Readonly<Record<string, unknown>>;
+type CallBody = Readonly<Record<string, unknown>>;
 
 const service = "/static.relay.v1.Relay";
 const identity = "console-list";
@@ -45,14 +45,19 @@ const deadlineMs = 20_000;
 const [nonceBytes, maxPages] = [32, 20];
 
 /** Throws with words for a person. */
-export async function listAccountChannels(asking: Asking): Promise<readonly AccountChannel[]> {
+export async function listAccountChannels(asking: RelayAccess): Promise<readonly AccountChannel[]> {
   const session = await authenticate(asking);
   try {
     const found: AccountChannel[] = [];
-    let after: Body = {};
+    let after: CallBody = {};
     for (let pages = 0; pages < maxPages; pages++) {
       const body = { limit: limits.channelsPerPage, ...after };
-      const { channels = [], more } = await call<Page>(asking, "ListChannels", body, session);
+      const { channels = [], more } = await call<ChannelListPage>(
+        asking,
+        "ListChannels",
+        body,
+        session,
+      );
       for (const { channelId, name, members = 0, createdAtMs = "0", owned } of channels) {
         const id = binaryIdFromBytes<ChannelId>(fromBase64(channelId));
         const createdAt = new Date(Number(createdAtMs)).toISOString();
@@ -69,7 +74,7 @@ export async function listAccountChannels(asking: Asking): Promise<readonly Acco
 }
 
 /** Returns what later calls carry. */
-async function authenticate(asking: Asking): Promise<string> {
+async function authenticate(asking: RelayAccess): Promise<string> {
   const { origin, token } = asking;
   const { privateKey, publicKey: key } = await crypto.subtle.generateKey("Ed25519", false, [
     "sign",
@@ -110,9 +115,9 @@ async function authenticate(asking: Asking): Promise<string> {
 }
 
 async function call<T>(
-  { origin }: Asking,
+  { origin }: RelayAccess,
   operation: string,
-  body: Body,
+  body: CallBody,
   session?: string,
 ): Promise<T> {
   const response = await fetch(`${origin}${service}/${operation}`, {
@@ -138,7 +143,7 @@ async function call<T>(
 }
 
 /** Requests fill whole cells, as everywhere: their length tells nothing of them. */
-function padded(body: Body): string {
+function padded(body: CallBody): string {
   const text = JSON.stringify(body);
   return text + " ".repeat((limits.cellBytes - text.length % limits.cellBytes) % limits.cellBytes);
 }

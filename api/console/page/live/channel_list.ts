@@ -6,13 +6,13 @@ import { Action, Ask, Field, Form, Time, useForm } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
 import type { AccountChannel } from "./account_channels.ts";
 import type { Pane } from "./pane.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 export function ChannelList({ agent, shown, onRoom, onEnter, onPane }: {
   agent: TabAgent;
-  shown: Room | undefined;
-  onRoom: (room: Room) => void;
+  shown: ChatRoom | undefined;
+  onRoom: (room: ChatRoom) => void;
   onEnter: () => void;
   onPane: (pane: Pane) => void;
 }): VNode {
@@ -40,12 +40,14 @@ export function ChannelList({ agent, shown, onRoom, onEnter, onPane }: {
   `;
 }
 
-function lastWords({ conversation }: Room): string {
+function lastWords({ conversation }: ChatRoom): string {
   return conversation.entries.at(-1)?.text ?? "Nothing was said yet";
 }
 
 /** A channel of one's own, or one by a link. */
-export function Doors({ agent, onRoom }: { agent: TabAgent; onRoom: (room: Room) => void }): VNode {
+export function Doors(
+  { agent, onRoom }: { agent: TabAgent; onRoom: (room: ChatRoom) => void },
+): VNode {
   const create = useForm(
     useCallback(async (fields) => onRoom(await agent.create(fields["channel"] ?? "")), [
       agent,

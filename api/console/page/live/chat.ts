@@ -4,16 +4,16 @@ import { Doors } from "./channel_list.ts";
 import { ConnectionButton } from "./connection.ts";
 import { InvitationCard } from "./invitation_card.ts";
 import type { Pane } from "./pane.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import { Said } from "./said.ts";
 import { Say } from "./say.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 interface ChatProps {
   readonly agent: TabAgent;
-  readonly room: Room | undefined;
+  readonly room: ChatRoom | undefined;
   readonly link: string | undefined;
-  readonly onRoom: (room: Room) => void;
+  readonly onRoom: (room: ChatRoom) => void;
   readonly onPane: (pane: Pane) => void;
 }
 

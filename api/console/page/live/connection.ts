@@ -4,9 +4,9 @@
  */
 import { Dialog } from "../elements.ts";
 import { html, useState, type VNode } from "../ui.ts";
-import type { TabAgent, Way } from "./tab_agent.ts";
+import type { TabAgent, TransportPreference } from "./tab_agent.ts";
 
-const ways: readonly (readonly [Way, string])[] = [
+const ways: readonly (readonly [TransportPreference, string])[] = [
   ["auto", "Automatic"],
   ["webtransport", "WebTransport"],
   ["cells", "HTTPS, where UDP is blocked"],
@@ -68,13 +68,13 @@ function Settings({ agent }: { agent: TabAgent }): VNode {
   `;
 }
 
-type State = TabAgent["state"] | "lost";
+type ConnectionStatus = TabAgent["state"] | "lost";
 
-function stateOf({ state, manager }: TabAgent): State {
+function stateOf({ state, manager }: TabAgent): ConnectionStatus {
   return state === "on" && manager?.client.transport === undefined ? "lost" : state;
 }
 
-const words: Readonly<Record<State, string>> = {
+const words: Readonly<Record<ConnectionStatus, string>> = {
   off: "Off",
   starting: "Connecting",
   failed: "Failed",
@@ -97,6 +97,6 @@ function stateText(agent: TabAgent): string {
   }
 }
 
-function wayOf(text: string): Way {
+function wayOf(text: string): TransportPreference {
   return ways.find(([way]) => way === text)?.[0] ?? "auto";
 }

@@ -10,7 +10,7 @@ import type { SeenAgent } from "../../../../proto/mod.ts";
 /** An agent as it was when it spoke. `self` is the reader's own. */
 export type Speaker = SeenAgent & Pick<ChannelMember, "agentId">;
 
-export interface Message {
+export interface ConversationMessage {
   readonly kind: "message";
   readonly id: number;
   readonly from: Speaker;
@@ -21,7 +21,7 @@ export interface Message {
 }
 
 /** A question to one agent or several, with what was answered. */
-export interface Request {
+export interface ConversationRequest {
   readonly kind: "request";
   readonly id: number;
   readonly from: Speaker;
@@ -29,13 +29,13 @@ export interface Request {
   readonly text: string;
   readonly atMs: number;
   readonly state: "waiting" | "answered" | "failed";
-  readonly replies: readonly Reply[];
+  readonly replies: readonly ConversationReply[];
   readonly problem?: string | undefined;
   /** By which its replies name it, where it was overheard between others. */
   readonly key?: string;
 }
 
-export interface Reply {
+export interface ConversationReply {
   readonly from: Speaker;
   readonly text: string;
   readonly atMs: number;
@@ -44,24 +44,24 @@ export interface Reply {
 }
 
 /** Something that happened in the channel. */
-export interface News {
+export interface ConversationNews {
   readonly kind: "news";
   readonly id: number;
   readonly text: string;
   readonly atMs: number;
 }
 
-export type Entry = Message | Request | News;
+export type ConversationEntry = ConversationMessage | ConversationRequest | ConversationNews;
 
 export interface Conversation {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ConversationEntry[];
   /** The id of the next entry. */
   readonly next: number;
   /** Entries of others that came since the reader looked. */
   readonly unread: number;
 }
 
-export type Turn =
+export type ConversationTurn =
   | { readonly do: "say"; readonly from: Speaker; readonly text: string; readonly atMs: number }
   | { readonly do: "hear"; readonly from: Speaker; readonly text: string; readonly atMs: number }
   | {
@@ -75,7 +75,7 @@ export type Turn =
   | { readonly do: "tell"; readonly text: string; readonly atMs: number }
   | { readonly do: "sent"; readonly id: number }
   /** `of` is a request's id, or the key of one that was overheard. */
-  | { readonly do: "reply"; readonly of: number | string; readonly reply: Reply }
+  | { readonly do: "reply"; readonly of: number | string; readonly reply: ConversationReply }
   | { readonly do: "fail"; readonly id: number; readonly problem: string }
   | { readonly do: "again"; readonly id: number }
   | { readonly do: "read" };
@@ -86,7 +86,7 @@ const maxEntries = 500;
 /** Messages of one speaker that follow each other within this time stand under one name. */
 const togetherMs = 5 * 60_000;
 
-export function converse(before: Conversation, turn: Turn): Conversation {
+export function converse(before: Conversation, turn: ConversationTurn): Conversation {
   switch (turn.do) {
     case "say":
       return add(before, { ...said(turn), kind: "message", state: "sending", id: before.next });
@@ -135,12 +135,12 @@ export function converse(before: Conversation, turn: Turn): Conversation {
 }
 
 function said(
-  { from, text, atMs }: Pick<Message, "from" | "text" | "atMs">,
-): Pick<Message, "from" | "text" | "atMs"> {
+  { from, text, atMs }: Pick<ConversationMessage, "from" | "text" | "atMs">,
+): Pick<ConversationMessage, "from" | "text" | "atMs"> {
   return { from, text, atMs };
 }
 
-function add({ entries, next, unread }: Conversation, entry: Entry): Conversation {
+function add({ entries, next, unread }: Conversation, entry: ConversationEntry): Conversation {
   const isNew = entry.kind !== "news" && entry.from.self !== true;
   return {
     entries: [...entries, entry].slice(-maxEntries),
@@ -149,7 +149,11 @@ function add({ entries, next, unread }: Conversation, entry: Entry): Conversatio
   };
 }
 
-function change(before: Conversation, id: number, by: (entry: Entry) => Entry): Conversation {
+function change(
+  before: Conversation,
+  id: number,
+  by: (entry: ConversationEntry) => ConversationEntry,
+): Conversation {
   return { ...before, entries: before.entries.map((entry) => entry.id === id ? by(entry) : entry) };
 }
 
@@ -157,7 +161,10 @@ function change(before: Conversation, id: number, by: (entry: Entry) => Entry): 
  * A reply to nothing that is here, or to a request that has failed meanwhile, stands alone: nothing
  * that was said is lost.
  */
-function answer(before: Conversation, { of, reply }: Turn & { do: "reply" }): Conversation {
+function answer(
+  before: Conversation,
+  { of, reply }: ConversationTurn & { do: "reply" },
+): Conversation {
   const asked = before.entries.findLast((entry) =>
     entry.kind === "request" && entry.state !== "failed" && (entry.id === of || entry.key === of)
   );
@@ -176,7 +183,7 @@ function answer(before: Conversation, { of, reply }: Turn & { do: "reply" }): Co
   return { ...joined, unread: joined.unread + (reply.from.self === true ? 0 : 1) };
 }
 
-function isOpen(entry: Entry): entry is Message | Request {
+function isOpen(entry: ConversationEntry): entry is ConversationMessage | ConversationRequest {
   return entry.kind !== "news" && (entry.state === "sending" || entry.state === "waiting");
 }
 
@@ -184,24 +191,27 @@ function isOpen(entry: Entry): entry is Message | Request {
  * A line of the page: a new day, or an entry, with its speaker's name unless that stands above
  * already.
  */
-export type Row =
+export type ConversationRow =
   | { readonly kind: "day"; readonly atMs: number }
-  | { readonly kind: "entry"; readonly entry: Entry; readonly isNamed: boolean };
+  | { readonly kind: "entry"; readonly entry: ConversationEntry; readonly isNamed: boolean };
 
 /** `dayOf` names the reader's day of a time. */
-export function rowsOf(entries: readonly Entry[], dayOf: (atMs: number) => string): Row[] {
-  return entries.flatMap((entry, index): Row[] => {
+export function rowsOf(
+  entries: readonly ConversationEntry[],
+  dayOf: (atMs: number) => string,
+): ConversationRow[] {
+  return entries.flatMap((entry, index): ConversationRow[] => {
     const above = entries[index - 1];
     const isSameDay = above !== undefined && dayOf(above.atMs) === dayOf(entry.atMs);
     const isNamed = !isSameDay || above.kind !== "message" || entry.kind !== "message" ||
       above.from.agentId !== entry.from.agentId || entry.atMs - above.atMs > togetherMs;
-    const row: Row = { kind: "entry", entry, isNamed };
+    const row: ConversationRow = { kind: "entry", entry, isNamed };
     return isSameDay ? [row] : [{ kind: "day", atMs: entry.atMs }, row];
   });
 }
 
 /** Requests to the reader that wait for an answer. */
-export function isForReader(entry: Entry): boolean {
+export function isForReader(entry: ConversationEntry): boolean {
   return entry.kind === "request" && entry.state === "waiting" && entry.from.self !== true &&
     entry.to.some(({ self }) => self === true);
 }

@@ -9,7 +9,7 @@ import { html, useCallback, useEffect, useState, type VNode } from "../ui.ts";
 import { InviteLink } from "./invite_link.ts";
 import type { Pane } from "./pane.ts";
 import { MeterView } from "./meter_view.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 import { Name, Picture } from "./who.ts";
 
@@ -19,7 +19,7 @@ const presenceMs = 60_000;
 export function Details(
   { agent, room, onPane }: {
     agent: TabAgent;
-    room: Room | undefined;
+    room: ChatRoom | undefined;
     onPane: (pane: Pane) => void;
   },
 ): VNode {
@@ -38,7 +38,7 @@ export function Details(
   `;
 }
 
-function Members({ channel }: { channel: NonNullable<Room["channel"]> }): VNode {
+function Members({ channel }: { channel: NonNullable<ChatRoom["channel"]> }): VNode {
   const members = channel.members();
   const { value: presence = [], again } = useReading(
     useCallback(() => channel.presence(), [channel]),
@@ -91,7 +91,7 @@ function marksOf({ self, agentId, owner, guest, absent, resembles }: ChannelMemb
   ].join(", ");
 }
 
-function rulesOf(channel: NonNullable<Room["channel"]>): string {
+function rulesOf(channel: NonNullable<ChatRoom["channel"]>): string {
   const { admission, posting } = channel.policy();
   return `Anyone can choose this channel's name. Owners: ${ownersInWords(channel.members())}. ` +
     `${whose(admission)} let others in, ${whose(posting).toLowerCase()} write.`;
@@ -101,7 +101,7 @@ function whose(scope: string): string {
   return scope === "owners" ? "Owners" : "Members";
 }
 
-function Invites({ agent, room: { name, channel } }: { agent: TabAgent; room: Room }): VNode {
+function Invites({ agent, room: { name, channel } }: { agent: TabAgent; room: ChatRoom }): VNode {
   const members = channel?.members().length ?? 0;
   const { value, error, again } = useReading(
     // Somebody who came in has used one. Other events are no reason: a question about a channel
@@ -149,7 +149,7 @@ const ends = {
   },
 } as const;
 
-function Ends({ agent, room: { name, channel } }: { agent: TabAgent; room: Room }): VNode {
+function Ends({ agent, room: { name, channel } }: { agent: TabAgent; room: ChatRoom }): VNode {
   const [how, setHow] = useState<keyof typeof ends | undefined>(undefined);
   const owns = channel?.members().some(({ self, owner }) => self && owner);
   return html`

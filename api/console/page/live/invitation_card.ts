@@ -6,11 +6,11 @@ import { Action, Fault, Time } from "../elements.ts";
 import { asServiceError } from "../service.ts";
 import { html, useMemo, type VNode } from "../ui.ts";
 import { readInvitation } from "./invitation.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 export function InvitationCard(
-  { agent, link, onRoom }: { agent: TabAgent; link: string; onRoom: (room: Room) => void },
+  { agent, link, onRoom }: { agent: TabAgent; link: string; onRoom: (room: ChatRoom) => void },
 ): VNode {
   const { invitation, error } = useMemo(() => {
     try {

@@ -1,7 +1,7 @@
 /** Letting somebody in. */
 import { useConsole } from "../context.ts";
 import { Action, SecretOnce } from "../elements.ts";
-import type { Service } from "../service.ts";
+import type { ConsoleService } from "../service.ts";
 import { html, useState, type VNode } from "../ui.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
@@ -49,7 +49,7 @@ export function InviteLink(
  */
 async function createPass(
   { name, id }: { name: string; id: string },
-  service: Service,
+  service: ConsoleService,
 ): Promise<string> {
   const { key } = await service.send<{ key: string }>("POST", "/v1/keys", {
     name: `guest in ${name}`.slice(0, maxKeyName),

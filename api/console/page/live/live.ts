@@ -9,12 +9,12 @@ import { ChannelList, Doors } from "./channel_list.ts";
 import { Chat } from "./chat.ts";
 import { Details } from "./details.ts";
 import type { Pane } from "./pane.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 import { useAgent } from "./use_agent.ts";
 
 export { type Invitation, readInvitation } from "./invitation.ts";
-export { type Holder, TabAgent } from "./tab_agent.ts";
+export { type AgentAccount, TabAgent } from "./tab_agent.ts";
 
 export function LiveView({ agent, link }: { agent: TabAgent; link?: string | undefined }): VNode {
   useAgent(agent);
@@ -23,7 +23,7 @@ export function LiveView({ agent, link }: { agent: TabAgent; link?: string | und
   const [isEntering, setEntering] = useState(false);
   const room = agent.rooms.find(({ name }) => name === chosen) ?? agent.rooms[0];
   const entered = useRef(false);
-  const onRoom = useCallback(({ name }: Pick<Room, "name">) => {
+  const onRoom = useCallback(({ name }: Pick<ChatRoom, "name">) => {
     entered.current = true;
     setChosen(name);
     setPane("talk");

@@ -19,13 +19,13 @@ export interface Counts {
 }
 
 /** Cells a second, over the last seconds. */
-export interface Rates {
+export interface CellRates {
   readonly sent: Counts;
   readonly received: Counts;
 }
 
 /** A request as the relay sees it. */
-export interface Sight {
+export interface MeteredRequest {
   readonly number: number;
   readonly text: string;
   /** The end of the ciphertext, in hexadecimal. */
@@ -37,16 +37,16 @@ const maxSights = 50;
 const shownBytes = 12;
 const readerLimits = { cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes };
 
-interface Sample {
+interface MeterSample {
   readonly atMs: number;
   readonly sent: Counts;
   readonly received: Counts;
 }
 
-export class Meter {
+export class PrivacyMeter {
   readonly #counted = { sent: new DirectionCount(), received: new DirectionCount() };
-  readonly #samples: Sample[] = [];
-  #sights: readonly Sight[] = [];
+  readonly #samples: MeterSample[] = [];
+  #sights: readonly MeteredRequest[] = [];
   #seen = 0;
 
   readonly tap = (cells: Uint8Array, cellBytes: number, direction: Direction): void => {
@@ -65,12 +65,12 @@ export class Meter {
   }
 
   /** The newest first. */
-  get sights(): readonly Sight[] {
+  get sights(): readonly MeteredRequest[] {
     return this.#sights;
   }
 
   /** Called about once a second. */
-  sample(atMs: number): Rates {
+  sample(atMs: number): CellRates {
     const now = { atMs, sent: this.totals("sent"), received: this.totals("received") };
     this.#samples.push(now);
     if (this.#samples.length > windowSamples) this.#samples.shift();
@@ -115,7 +115,7 @@ class DirectionCount {
   }
 }
 
-function describe({ operation, body }: ClientEnvelope): Omit<Sight, "number"> | undefined {
+function describe({ operation, body }: ClientEnvelope): Omit<MeteredRequest, "number"> | undefined {
   switch (operation) {
     case "CreateChannel":
       return { text: `CreateChannel ${body.name}`, bytes: "" };

@@ -3,9 +3,15 @@
  * message.
  */
 import { html, useEffect, useState, type VNode } from "../ui.ts";
-import { type Counts, coverChoices, type Direction, megabytesADay, type Rates } from "./meter.ts";
+import {
+  type CellRates,
+  type Counts,
+  coverChoices,
+  type Direction,
+  megabytesADay,
+} from "./meter.ts";
 import type { PostQuantum } from "static-sdk";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 
 const sampleMs = 1_000;
@@ -16,9 +22,9 @@ const rate = new Intl.NumberFormat(undefined, {
 const number = new Intl.NumberFormat();
 const names: Readonly<Record<Direction, string>> = { sent: "Up", received: "Down" };
 
-export function MeterView({ agent, room }: { agent: TabAgent; room: Room | undefined }): VNode {
+export function MeterView({ agent, room }: { agent: TabAgent; room: ChatRoom | undefined }): VNode {
   const { meter } = agent;
-  const [rates, setRates] = useState<Rates>(() => meter.sample(performance.now()));
+  const [rates, setRates] = useState<CellRates>(() => meter.sample(performance.now()));
   useEffect(() => {
     const timer = setInterval(() => setRates(meter.sample(performance.now())), sampleMs);
     return () => clearInterval(timer);

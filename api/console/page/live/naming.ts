@@ -7,13 +7,13 @@ import type { Speaker } from "./conversation.ts";
 
 const maxName = 64;
 
-export interface Naming {
+export interface DisplayName {
   readonly name: string;
   /** How far the name can be believed. Empty for the reader's own agent. */
   readonly standing: string;
 }
 
-export function namingOf(agent: Speaker): Naming {
+export function namingOf(agent: Speaker): DisplayName {
   const { agentId, identity, knownAs, keyUnchanged, attested, self = false } = agent;
   if (self) return { name: "You", standing: "" };
   if (knownAs !== undefined) {

@@ -5,7 +5,13 @@
  */
 import { failureInWords } from "../../../../proto/mod.ts";
 import type { Channel, Envelope, IncomingRequest } from "static-sdk";
-import { type Conversation, converse, silence, type Speaker, type Turn } from "./conversation.ts";
+import {
+  type Conversation,
+  type ConversationTurn,
+  converse,
+  silence,
+  type Speaker,
+} from "./conversation.ts";
 import { inWords } from "./naming.ts";
 
 /** Characters of a message. */
@@ -13,7 +19,7 @@ const maxShown = 20_000;
 const requestMs = 60_000;
 const servedAtOnce = 16;
 
-export class Room {
+export class ChatRoom {
   #channel: Channel | undefined;
   #conversation = silence;
   /** Gives others the answer that they wait for, by the id of the request. */
@@ -161,7 +167,7 @@ export class Room {
   }
 
   /** Returns the id of the entry, where the turn adds one. */
-  #turn(turn: Turn): number {
+  #turn(turn: ConversationTurn): number {
     const { next } = this.#conversation;
     const after = converse(this.#conversation, turn);
     if (after !== this.#conversation) {

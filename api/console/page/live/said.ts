@@ -1,24 +1,24 @@
 /** The lines of a conversation. A request and its replies are one. */
 import { html, useEffect, useRef, type VNode } from "../ui.ts";
 import {
-  type Entry,
+  type ConversationEntry,
+  type ConversationMessage,
+  type ConversationReply,
+  type ConversationRequest,
   isForReader,
-  type Message,
-  type Reply,
-  type Request,
   rowsOf,
   type Speaker,
 } from "./conversation.ts";
 import { InviteLink } from "./invite_link.ts";
 import { namingOf } from "./naming.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
 import { Name, Picture } from "./who.ts";
 
 /** A reader who has not scrolled further up than this reads the newest. */
 const endPixels = 80;
 
-export function Said({ agent, room }: { agent: TabAgent; room: Room }): VNode {
+export function Said({ agent, room }: { agent: TabAgent; room: ChatRoom }): VNode {
   const { entries } = room.conversation;
   const ref = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -44,7 +44,7 @@ export function Said({ agent, room }: { agent: TabAgent; room: Room }): VNode {
   `;
 }
 
-function Nothing({ agent, room }: { agent: TabAgent; room: Room }): VNode {
+function Nothing({ agent, room }: { agent: TabAgent; room: ChatRoom }): VNode {
   const isAlone = (room.channel?.members().length ?? 0) < 2;
   if (!isAlone || agent.isGuest) {
     return html`
@@ -61,7 +61,9 @@ function Nothing({ agent, room }: { agent: TabAgent; room: Room }): VNode {
   `;
 }
 
-function Line({ room, entry, isNamed }: { room: Room; entry: Entry; isNamed: boolean }): VNode {
+function Line(
+  { room, entry, isNamed }: { room: ChatRoom; entry: ConversationEntry; isNamed: boolean },
+): VNode {
   switch (entry.kind) {
     case "news":
       return html`<p class="news text">${entry.text} <${Clock} atMs=${entry.atMs} /></p>`;
@@ -73,7 +75,7 @@ function Line({ room, entry, isNamed }: { room: Room; entry: Entry; isNamed: boo
 }
 
 function Spoken(
-  { room, message, isNamed }: { room: Room; message: Message; isNamed: boolean },
+  { room, message, isNamed }: { room: ChatRoom; message: ConversationMessage; isNamed: boolean },
 ): VNode {
   const { from, text, atMs, state } = message;
   return html`
@@ -93,7 +95,7 @@ function Spoken(
 }
 
 /** A request and what was answered, as one. */
-function Asked({ room, request }: { room: Room; request: Request }): VNode {
+function Asked({ room, request }: { room: ChatRoom; request: ConversationRequest }): VNode {
   const { id, from, to, text, atMs, state, replies } = request;
   const isMine = from.self === true;
   return html`
@@ -116,7 +118,7 @@ function addressOf(agent: Speaker): string {
   return agent.self === true ? "you" : namingOf(agent).name;
 }
 
-function Answered({ reply: { from, text, atMs, isError } }: { reply: Reply }): VNode {
+function Answered({ reply: { from, text, atMs, isError } }: { reply: ConversationReply }): VNode {
   return html`
     <div class="reply">
       <p
@@ -128,7 +130,9 @@ function Answered({ reply: { from, text, atMs, isError } }: { reply: Reply }): V
   `;
 }
 
-function Problem({ room, entry }: { room: Room; entry: Message | Request }): VNode {
+function Problem(
+  { room, entry }: { room: ChatRoom; entry: ConversationMessage | ConversationRequest },
+): VNode {
   if (entry.problem === undefined) return html``;
   return html`<p class="problem text">${entry.problem} ${
     entry.from.self === true &&

@@ -2,13 +2,13 @@
 import { html, useState, type VNode } from "../ui.ts";
 import type { Speaker } from "./conversation.ts";
 import { namingOf } from "./naming.ts";
-import type { Room } from "./room.ts";
+import type { ChatRoom } from "./room.ts";
 
 /**
  * Typed text belongs to the room at once: a slow relay never holds up the next message, and nothing
  * typed is lost.
  */
-export function Say({ room, others }: { room: Room; others: readonly Speaker[] }): VNode {
+export function Say({ room, others }: { room: ChatRoom; others: readonly Speaker[] }): VNode {
   const [to, setTo] = useState("");
   const asked = others.find(({ agentId }) => agentId === to);
   const send = (event: Event): void => {

@@ -6,16 +6,16 @@
  */
 import { failureInWords } from "../../../../proto/mod.ts";
 import { ChannelManager, StaticError } from "static-sdk";
-import type { Service } from "../service.ts";
+import type { ConsoleService } from "../service.ts";
 import { eventInWords } from "./event_words.ts";
 import type { Invitation } from "./invitation.ts";
 import { type AccountChannel, listAccountChannels } from "./account_channels.ts";
-import { Meter } from "./meter.ts";
+import { PrivacyMeter } from "./meter.ts";
 import type { CoverChoice } from "./meter.ts";
-import { Room } from "./room.ts";
+import { ChatRoom } from "./room.ts";
 
 export type AgentState = "off" | "starting" | "on" | "failed";
-export type Way = "auto" | "webtransport" | "cells";
+export type TransportPreference = "auto" | "webtransport" | "cells";
 
 export interface Occurrence {
   readonly id: number;
@@ -23,18 +23,20 @@ export interface Occurrence {
   readonly text: string;
 }
 
-export interface StartOptions {
+export interface TabStartOptions {
   readonly cover: CoverChoice["profile"];
-  readonly way: Way;
+  readonly way: TransportPreference;
 }
 
 /**
  * The account that the agent uses: the signed-in person's, or that of a link's inviter, for this
  * channel alone.
  */
-export type Holder = { readonly accountId: string } | (Invitation & { readonly pass: string });
+export type AgentAccount =
+  | { readonly accountId: string }
+  | (Invitation & { readonly pass: string });
 
-interface Discovery {
+interface DiscoveryAnswer {
   readonly relay: { readonly urls: readonly string[] };
   readonly certificate_hashes: readonly string[];
 }
@@ -45,8 +47,8 @@ const maxEvents = 100;
 const rights = ["send", "receive", "create", "invite"];
 
 export class TabAgent {
-  readonly meter = new Meter();
-  readonly #rooms = new Map<string, Room>();
+  readonly meter = new PrivacyMeter();
+  readonly #rooms = new Map<string, ChatRoom>();
   readonly #listeners = new Set<() => void>();
   #manager: ChannelManager | undefined;
   #state: AgentState = "off";
@@ -55,11 +57,11 @@ export class TabAgent {
   #mark = "";
   #events: readonly Occurrence[] = [];
   #happened = 0;
-  #options: StartOptions = { cover: "standard", way: "auto" };
+  #options: TabStartOptions = { cover: "standard", way: "auto" };
   /** One start or stop after the other. */
   #turn: Promise<void> = Promise.resolve();
 
-  constructor(readonly service: Service, readonly holder: Holder) {}
+  constructor(readonly service: ConsoleService, readonly holder: AgentAccount) {}
 
   get isGuest(): boolean {
     return "pass" in this.holder;
@@ -77,7 +79,7 @@ export class TabAgent {
     return this.#manager;
   }
 
-  get options(): StartOptions {
+  get options(): TabStartOptions {
     return this.#options;
   }
 
@@ -85,7 +87,7 @@ export class TabAgent {
     return `${this.isGuest ? "guest" : "console"}-${this.#slot}-${this.#mark}`;
   }
 
-  get rooms(): readonly Room[] {
+  get rooms(): readonly ChatRoom[] {
     return [...this.#rooms.values()];
   }
 
@@ -104,7 +106,7 @@ export class TabAgent {
    * With other options: ends the connection and begins another one. Channels and what was said
    * stay.
    */
-  start(options: StartOptions): Promise<void> {
+  start(options: TabStartOptions): Promise<void> {
     // At once, so that nobody uses the connection that ends.
     this.#set("starting");
     return this.#inTurn(async () => {
@@ -127,18 +129,18 @@ export class TabAgent {
     });
   }
 
-  async create(name: string): Promise<Room> {
+  async create(name: string): Promise<ChatRoom> {
     const channel = await this.#need().client.openChannel(name);
     return this.#room(channel.name, channel);
   }
 
-  async join(link: string): Promise<Room> {
+  async join(link: string): Promise<ChatRoom> {
     const channel = await this.#need().join(link.trim());
     return this.#room(channel.name, channel);
   }
 
   /** Connects first, when it is not connected. */
-  async enter(link: string): Promise<Room> {
+  async enter(link: string): Promise<ChatRoom> {
     if (this.#state === "starting") await this.#turn;
     if (this.#state !== "on") await this.start(this.#options);
     if (this.#problem !== undefined) throw new Error(this.#problem);
@@ -160,7 +162,7 @@ export class TabAgent {
    * its first.
    */
   async otherChannels(): Promise<readonly AccountChannel[]> {
-    const { relay } = await this.service.get<Discovery>("/.well-known/static");
+    const { relay } = await this.service.get<DiscoveryAnswer>("/.well-known/static");
     const [origin] = overTcp(relay.urls).map(tcpOrigin);
     if (origin === undefined) {
       throw new Error("The service does not tell where its relay is (STATIC_RELAY_URL)");
@@ -180,7 +182,7 @@ export class TabAgent {
    * A tab that has lost its store to another one is another agent, and what it heard before was
    * said to the other.
    */
-  #room(name: string, channel: Parameters<Room["attach"]>[0]): Room {
+  #room(name: string, channel: Parameters<ChatRoom["attach"]>[0]): ChatRoom {
     const { agentId } = this.#need().client;
     const before = this.#rooms.get(name);
     const self = {
@@ -192,7 +194,7 @@ export class TabAgent {
     };
     const room = before?.self.agentId === agentId
       ? before
-      : new Room(name, self, () => this.#tell());
+      : new ChatRoom(name, self, () => this.#tell());
     this.#rooms.set(name, room);
     if (room.channel !== channel) room.attach(channel);
     return room;
@@ -204,8 +206,8 @@ export class TabAgent {
     this.#tell();
   }
 
-  async #begin({ cover, way }: StartOptions): Promise<void> {
-    const { relay, certificate_hashes: hashes } = await this.service.get<Discovery>(
+  async #begin({ cover, way }: TabStartOptions): Promise<void> {
+    const { relay, certificate_hashes: hashes } = await this.service.get<DiscoveryAnswer>(
       "/.well-known/static",
     );
     const isCells = way === "cells" || (way === "auto" && !("WebTransport" in globalThis));

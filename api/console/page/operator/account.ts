@@ -3,12 +3,12 @@
  */
 import { Action, Ask, Fault, Field, Form, Time, useForm, useReading } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
-import { type Account, count, State } from "./account_parts.ts";
+import { count, type OperatorAccount, State } from "./account_parts.ts";
 import { useOperator } from "./context.ts";
 import { EventTable } from "./event_table.ts";
 
-interface Reading {
-  readonly account: Account;
+interface AccountReport {
+  readonly account: OperatorAccount;
   readonly days: readonly { readonly day: string; readonly messages: number }[];
   readonly keys: readonly {
     readonly key_prefix: string;
@@ -53,7 +53,7 @@ const plans = ["free", "dev", "team", "enterprise"];
 export function AccountView({ id, onBack }: { id: string; onBack: () => void }): VNode {
   const { service, say } = useOperator();
   const { value, error, again } = useReading(
-    useCallback(() => service.view<Reading>({ view: "account", id }), [service, id]),
+    useCallback(() => service.view<AccountReport>({ view: "account", id }), [service, id]),
   );
   const order = useCallback(async (...args: string[]) => {
     say(await service.run(...args));
@@ -79,9 +79,9 @@ export function AccountView({ id, onBack }: { id: string; onBack: () => void }):
   `;
 }
 
-type Run = (...args: string[]) => Promise<void>;
+type CommandRunner = (...args: string[]) => Promise<void>;
 
-function Standing({ account, order }: { account: Account; order: Run }): VNode {
+function Standing({ account, order }: { account: OperatorAccount; order: CommandRunner }): VNode {
   const [asked, setAsked] = useState<Order | undefined>(undefined);
   const { id, email, state, email_verified, messages, sessions } = account;
   const possible = orders.filter(({ command }) => command !== "suspend" || state === "active");
@@ -114,7 +114,7 @@ function Standing({ account, order }: { account: Account; order: Run }): VNode {
   `;
 }
 
-function Limits({ account, order }: { account: Account; order: Run }): VNode {
+function Limits({ account, order }: { account: OperatorAccount; order: CommandRunner }): VNode {
   const plan = useForm(
     useCallback((fields) => order("set-plan", account.id, fields["plan"] ?? ""), [
       order,
@@ -152,7 +152,7 @@ function Limits({ account, order }: { account: Account; order: Run }): VNode {
   `;
 }
 
-function Keys({ keys }: { keys: Reading["keys"] }): VNode {
+function Keys({ keys }: { keys: AccountReport["keys"] }): VNode {
   return html`
     <section class="card" aria-labelledby="keys-title">
       <h2 id="keys-title">Active keys</h2>
@@ -167,7 +167,7 @@ function Keys({ keys }: { keys: Reading["keys"] }): VNode {
   `;
 }
 
-function Usage({ days }: { days: Reading["days"] }): VNode {
+function Usage({ days }: { days: AccountReport["days"] }): VNode {
   const sums = new Map<string, number>();
   for (const { day, messages } of days) sums.set(day, (sums.get(day) ?? 0) + messages);
   const most = Math.max(1, ...sums.values());

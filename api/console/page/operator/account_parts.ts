@@ -3,7 +3,7 @@ import { html, type VNode } from "../ui.ts";
 
 const number = new Intl.NumberFormat();
 
-export interface Account {
+export interface OperatorAccount {
   readonly id: string;
   readonly email: string | null;
   readonly email_verified: boolean;
@@ -16,7 +16,7 @@ export interface Account {
   readonly created_at: string;
 }
 
-export function State({ of: state }: { of: Account["state"] }): VNode {
+export function State({ of: state }: { of: OperatorAccount["state"] }): VNode {
   return html`<span class=${state === "active" ? "good" : "problem"}>${state}</span>`;
 }
 

@@ -2,7 +2,7 @@
 import { Fault, Field, Form, Time, useForm, useReading } from "../elements.ts";
 import { html, useCallback, useState, type VNode } from "../ui.ts";
 import { AccountView } from "./account.ts";
-import { type Account, count, State } from "./account_parts.ts";
+import { count, type OperatorAccount, State } from "./account_parts.ts";
 import { useOperator } from "./context.ts";
 
 interface Query {
@@ -17,7 +17,11 @@ export function AccountsPage(): VNode {
   const [query, setQuery] = useState<Query>({ by: "age" });
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const { value, error, again } = useReading(useCallback(
-    () => service.view<{ accounts: Account[]; complete: boolean }>({ view: "accounts", ...query }),
+    () =>
+      service.view<{ accounts: OperatorAccount[]; complete: boolean }>({
+        view: "accounts",
+        ...query,
+      }),
     [service, query],
   ));
   const find = useForm(useCallback((fields) => {
@@ -64,7 +68,7 @@ export function AccountsPage(): VNode {
 }
 
 function Table(
-  { accounts, onChoose }: { accounts: readonly Account[]; onChoose: (id: string) => void },
+  { accounts, onChoose }: { accounts: readonly OperatorAccount[]; onChoose: (id: string) => void },
 ): VNode {
   return html`
     <div class="scroll" tabindex="0" role="region" aria-labelledby="accounts-title">

@@ -3,25 +3,25 @@ import { Fault, Time, useReading } from "../elements.ts";
 import { html, useCallback, type VNode } from "../ui.ts";
 import { useOperator } from "./context.ts";
 
-interface Standing {
+interface PartReport {
   readonly ok: boolean;
   readonly ms: number;
   readonly problem?: string;
 }
 
-interface Health {
+interface HealthReport {
   readonly version: string;
   readonly started_at: string;
-  readonly database: Standing;
+  readonly database: PartReport;
   readonly waiting_hashes: number;
   readonly waiting_mail: number;
-  readonly relays: readonly (Standing & { readonly url: string })[];
+  readonly relays: readonly (PartReport & { readonly url: string })[];
 }
 
 export function HealthPage(): VNode {
   const { service } = useOperator();
   const { value, error, again } = useReading(
-    useCallback(() => service.view<Health>({ view: "health" }), [service]),
+    useCallback(() => service.view<HealthReport>({ view: "health" }), [service]),
   );
   return html`
     <h1>Health</h1>
@@ -53,7 +53,7 @@ export function HealthPage(): VNode {
   `;
 }
 
-function Mark({ standing: { ok, ms, problem } }: { standing: Standing }): VNode {
+function Mark({ standing: { ok, ms, problem } }: { standing: PartReport }): VNode {
   return ok
     ? html`<span class="good">answers (${ms} ms)</span>`
     : html`<span class="problem">does not answer: ${problem}</span>`;

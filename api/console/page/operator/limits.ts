@@ -4,7 +4,7 @@ import { html, useCallback, type VNode } from "../ui.ts";
 import { count } from "./account_parts.ts";
 import { useOperator } from "./context.ts";
 
-interface Plan {
+interface MonthlyPlan {
   readonly name: string;
   readonly limit: number | null;
 }
@@ -12,7 +12,7 @@ interface Plan {
 export function LimitsPage(): VNode {
   const { service } = useOperator();
   const { value, error, again } = useReading(
-    useCallback(() => service.view<{ plans: Plan[] }>({ view: "plans" }), [service]),
+    useCallback(() => service.view<{ plans: MonthlyPlan[] }>({ view: "plans" }), [service]),
   );
   return html`
     <h1>Limits</h1>
@@ -27,7 +27,7 @@ export function LimitsPage(): VNode {
 }
 
 function PlanCard(
-  { plan: { name, limit }, again }: { plan: Plan; again: () => Promise<void> },
+  { plan: { name, limit }, again }: { plan: MonthlyPlan; again: () => Promise<void> },
 ): VNode {
   const { service, say } = useOperator();
   const set = useCallback(async (text: string) => {

@@ -11,7 +11,7 @@ import {
 import type { Runtime } from "../../../base/runtime.ts";
 import type { InboxReader } from "../../../channel/runner/inbox_runner.ts";
 import { Envelope } from "../../../content/envelope.ts";
-import type { RecordChange, StoredRecord } from "../../../store/mod.ts";
+import type { LoadedRecord, RecordChange } from "../../../store/mod.ts";
 import type { MessageReader } from "../held.ts";
 import { createReaderRecords, type ReaderRecord, type ReaderRecords } from "../reader_records.ts";
 import { Readers } from "../readers.ts";
@@ -128,7 +128,7 @@ export class MemoryRecords implements ReaderRecords {
   bytes = 0;
   readonly #records = createReaderRecords(binaryIdFromBytes<ChannelId>(new Uint8Array(16)), {
     list: () =>
-      Promise.resolve(Array.from(this.disk, ([id, value]): StoredRecord => ({ id, value }))),
+      Promise.resolve(Array.from(this.disk, ([id, value]): LoadedRecord => ({ id, value }))),
     batch: (changes) => Promise.resolve(changes.forEach((change) => this.#change(change))),
     delete: (_, id) => Promise.resolve(void this.disk.delete(id)),
   });

@@ -3,17 +3,17 @@
  * pieces.
  */
 import { HostConnection } from "../../connection.ts";
-import type { Fields } from "../../fields.ts";
-import { FrameReader } from "../../frames.ts";
+import type { HeaderFields } from "../../fields.ts";
+import { HostFrameReader } from "../../frames.ts";
 import { holdAlone } from "../connecting.ts";
-import type { Held } from "../held.ts";
+import type { AgentHandle } from "../held.ts";
 import { HostSession } from "../session.ts";
 import { type Actor, runtime } from "../../../../tests/support/scenario/stage.ts";
 
 export interface Program {
   readonly connection: HostConnection;
   readonly session: HostSession;
-  readonly events: readonly { readonly name: string; readonly fields: Fields }[];
+  readonly events: readonly { readonly name: string; readonly fields: HeaderFields }[];
   /** Without a word, as when it is killed. */
   die(): void;
 }
@@ -22,9 +22,9 @@ export function programOf({ manager }: Pick<Actor, "manager">): Program {
   return programWith(holdAlone(manager.client, manager));
 }
 
-export function programWith(held: Held): Program {
-  const events: { name: string; fields: Fields }[] = [];
-  const reader = new FrameReader();
+export function programWith(held: AgentHandle): Program {
+  const events: { name: string; fields: HeaderFields }[] = [];
+  const reader = new HostFrameReader();
   const connection = new HostConnection({
     write: (bytes) => queueMicrotask(() => feed(bytes)),
     close: () => {},
