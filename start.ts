@@ -28,7 +28,11 @@ import { LogFile } from "./deploy/local/log_file.ts";
 import { keepLocalKeys } from "./deploy/local/nats_keys.ts";
 import { spawnNatsNode } from "./deploy/local/nats_process.ts";
 import { findNatsServer, type NatsNode, oldestNats } from "./deploy/local/nats_server.ts";
-import { type ListeningReport, type PartProcess, SupervisedProcess } from "./deploy/local/part.ts";
+import {
+  type ListeningReport,
+  type PartProcess,
+  SupervisedProcess,
+} from "./deploy/local/supervised_process.ts";
 import { type LateVariables, spawnPart } from "./deploy/local/part_process.ts";
 import { showProgress } from "./deploy/local/progress.ts";
 import {
@@ -39,7 +43,7 @@ import {
   type RelayLayout,
   relayUrlsOf,
   wantedPorts,
-} from "./deploy/local/relay_places.ts";
+} from "./deploy/local/cluster_layout.ts";
 import { buildConsole } from "./tools/build_console.ts";
 
 /** Together less than the five seconds in which a Ctrl-C is done. */

@@ -6,7 +6,7 @@ import { after, describeFailure, type Log, type Secret } from "../server/mod.ts"
 import type { AppDeps } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
-import { createAccountLife } from "./domain/account_life.ts";
+import { createAccountLife } from "./domain/account_lifecycle.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAttempts } from "./domain/attempts.ts";
 import { type AuthenticatorDeps, createAuthenticator } from "./domain/authentication.ts";

@@ -16,7 +16,7 @@ import {
 import type { Context, FlagSpec } from "./command.ts";
 import { authorityAdvice, isUnknownAuthority, keyAdvice } from "./service/api.ts";
 import { Failure } from "./failure.ts";
-import { type AgentRequest, type CommandAgent, openAgent, usesHost } from "./hosting.ts";
+import { type AgentRequest, type CommandAgent, openAgent, usesHost } from "./agent_access.ts";
 import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 

@@ -16,7 +16,7 @@ import {
 import type { Context, ParsedArguments } from "./command.ts";
 import { diskCodeOf, reasonOf } from "./disk.ts";
 import { Failure } from "./failure.ts";
-import { findRunning } from "./hosting.ts";
+import { findRunning } from "./agent_access.ts";
 import { readAuthority } from "./service/settings.ts";
 
 /** Between two thoughts of a document that is a day old. */

@@ -9,7 +9,7 @@ import type { KeyedCertificate } from "../server/mod.ts";
 import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
-import type { ClientLink, CoreSession } from "./core/link.ts";
+import type { ClientLink, CoreSession } from "./core/client_link.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
 import { type GrpcListener, type HealthAnswer, listenGrpc, type Problem } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";

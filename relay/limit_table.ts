@@ -26,7 +26,7 @@ import { costOf, defaultCost, keyPackageCost, unaskedCost } from "./core/limits/
 import { shareOfOthers } from "./core/requests/append.ts";
 import { bytesPerMessage, reserve } from "./core/requests/handshake_payment.ts";
 import { longestInviteMs } from "./core/requests/invite_requests.ts";
-import { leastAccounts } from "./core/requests/unasked_welcomes.ts";
+import { leastAccounts } from "./core/requests/unsolicited_welcomes.ts";
 import { idleMs, minimumMs as sessionMs, reservedShare } from "./core/session/session_places.ts";
 import { keyPart, visitorPart, visitorsPart } from "./core/limits/shares.ts";
 import { reserveBytes, smallDiskPart } from "./core/limits/storage_watch.ts";

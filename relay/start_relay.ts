@@ -25,7 +25,7 @@ import { sheddingLevel } from "./core/limits/load_shedding.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { StorageWatch } from "./core/limits/storage_watch.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
-import { sayGoodbye, stopServing } from "./goodbye.ts";
+import { sayGoodbye, stopServing } from "./shutdown.ts";
 import type { Problem } from "./grpc/listener.ts";
 import { FollowedAccounts } from "./operations/account_changes.ts";
 import { logProblems, problemsOf } from "./operations/problems.ts";

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from "../proto/mod.ts";
 import { networkOf, Places } from "../server/limits/mod.ts";
-import type { EndReason } from "./core/link.ts";
+import type { EndReason } from "./core/client_link.ts";
 
 /** How long a stranger is safe: a login takes less on any line that is of use. */
 const minimumMs = 3_000;

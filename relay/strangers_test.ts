@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { EndReason } from "./core/link.ts";
+import type { EndReason } from "./core/client_link.ts";
 import { type Stranger, Strangers } from "./strangers.ts";
 
 /** Strangers of addresses in simulated time. */

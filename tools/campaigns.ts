@@ -151,7 +151,7 @@ export const campaigns: readonly Campaign[] = [
     what:
       "copies of directories under load, in Deno and Node: nothing that was read a minute before opens",
     paths: [
-      "sdk/store/forgetting_test.ts",
+      "sdk/store/forgetting_schedule_test.ts",
       "tests/faults/period_kill_test.ts",
       "tests/sdk/forgotten_messages_campaign.ts",
     ],

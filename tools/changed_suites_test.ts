@@ -33,7 +33,7 @@ Deno.test("a change of the Python package concerns the suites that run Python, a
 });
 
 Deno.test("nearestSuites() begins with the tests beside a file, and ends with those that use it from afar", async () => {
-  const names = (await nearestSuites("relay/engine/judge.ts")).map(({ name }) => name);
+  const names = (await nearestSuites("relay/engine/append_rule.ts")).map(({ name }) => name);
   assertEquals(names[0], "relay");
   assert(names.indexOf("relay-processes") > 0);
   assert(!names.includes("types"));

@@ -50,7 +50,7 @@ export const faultsEverywhere: readonly PlantedFault[] = [
   },
   {
     name: "log-trimmed-before-removed-member-has-read",
-    path: "relay/core/upkeep/queue_care.ts",
+    path: "relay/core/upkeep/log_retention.ts",
     from:
       "for (const agentId of former.keys()) {\n    through = Math.min(through, channel.cursor(agentId) ?? through);\n  }",
     to:

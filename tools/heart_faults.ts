@@ -90,7 +90,7 @@ export const heartFaults: readonly PlantedFault[] = [
   },
   {
     name: "commit-that-was-given-up-is-forgotten",
-    path: "sdk/channel/commits/fate.ts",
+    path: "sdk/channel/commits/commit_end.ts",
     from: "if (sends === 1 && !isAgain && !isUnknown) {",
     to: "if (!isUnknown) {",
   },
@@ -228,13 +228,13 @@ export const heartFaults: readonly PlantedFault[] = [
   },
   {
     name: "member-online-at-another-relay-lapses",
-    path: "relay/core/upkeep/queue_care.ts",
+    path: "relay/core/upkeep/log_retention.ts",
     from: "if (channel.subscriptions.has(agentId) || deps.cluster?.isOnline(agentId)) continue;",
     to: "if (channel.subscriptions.has(agentId)) continue;",
   },
   {
     name: "restored-directory-goes-unnoticed-after-messages-were-dropped",
-    path: "relay/core/upkeep/queue_care.ts",
+    path: "relay/core/upkeep/log_retention.ts",
     from:
       "if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);\n  await engine.dropMessages(",
     to: "await saveSnapshot(channel, deps);\n  await engine.dropMessages(",

@@ -9,7 +9,7 @@ function found(path: string, text: string): number {
 
 const refused: readonly [path: string, text: string][] = [
   ["api/listeners/tls.ts", 'import { createServer } from "node:https";'],
-  ["server/http2/door.ts", 'import { type Socket, isIP } from "node:net";'],
+  ["server/http2/socket_admission.ts", 'import { type Socket, isIP } from "node:net";'],
   ["sdk/host/server/socket_host.ts", 'import net from "node:net";'],
   ["sdk/host/server/socket_host.ts", 'const { connect } = await import("node:tls");'],
   ["relay/core/session/session.ts", 'export { createServer } from "node:http";'],
@@ -50,8 +50,8 @@ for (const [path, text] of refused) {
 
 const accepted: readonly [path: string, text: string][] = [
   ["server/http2/incoming_sockets.ts", 'import { createServer } from "node:https";'],
-  ["server/http2/door.ts", 'import type { Socket } from "node:net";'],
-  ["server/http2/door.ts", 'import { type Server, type Socket } from "node:net";'],
+  ["server/http2/socket_admission.ts", 'import type { Socket } from "node:net";'],
+  ["server/http2/socket_admission.ts", 'import { type Server, type Socket } from "node:net";'],
   ["relay/listeners/quic.ts", "const endpoint = new Deno.QuicEndpoint({ port });"],
   ["relay/listeners/quic.ts", "function serve(conn: Deno.QuicConn): void {}"],
   ["api/admin/port.ts", "// Deno.serve is in another file"],

@@ -1,7 +1,7 @@
 // The conversation as its reader sees it: turns in, lines out. No network, no clock.
 import { assertEquals } from "@std/assert";
 import { parseAgentId } from "../../proto/mod.ts";
-import { inWords, namingOf } from "./page/live/naming.ts";
+import { inWords, namingOf } from "./page/live/display_name.ts";
 import {
   type Conversation,
   type ConversationEntry,

@@ -8,7 +8,7 @@ import type { StoredLogin } from "./account_store.ts";
 import type { Account, AccountStore, Clock, Hasher, NewId, QueueParty } from "./deps.ts";
 import type { Devices } from "./devices.ts";
 import { emailKeyOf } from "./mail/emails.ts";
-import { plainTraits } from "./powers.ts";
+import { plainTraits } from "./key_permissions.ts";
 import { Secret } from "../../server/secret.ts";
 
 export type SignUp =

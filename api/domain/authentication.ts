@@ -12,7 +12,7 @@ import {
 } from "../../proto/mod.ts";
 import type { ClientAttempts } from "./attempts.ts";
 import type { Actor, Clock, Hasher, KeyMaker, KeyStore, QueueParty, StoredKey } from "./deps.ts";
-import { hasScope, type KeyScope, type StoredKeyOptions } from "./powers.ts";
+import { hasScope, type KeyScope, type StoredKeyOptions } from "./key_permissions.ts";
 import type { RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
 

@@ -3,7 +3,7 @@
  * these; tests may too.
  */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
-import type { KeyOptions, StoredKeyOptions } from "./powers.ts";
+import type { KeyOptions, StoredKeyOptions } from "./key_permissions.ts";
 import type { Secret } from "../../server/secret.ts";
 
 /** Milliseconds since 1970, UTC. */

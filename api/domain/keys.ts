@@ -28,7 +28,7 @@ import type {
   QueueParty,
 } from "./deps.ts";
 import type { NewId, NewKey, RandomBytes, StoredRotation } from "./deps.ts";
-import { type KeyOptions, mayMake, plainTraits } from "./powers.ts";
+import { type KeyOptions, mayMake, plainTraits } from "./key_permissions.ts";
 import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";

@@ -3,7 +3,7 @@
  * nor its time tells whether an address has an account, and worked on one at a time. Those that
  * wait are bounded and fair between clients; one that finds no place is dropped.
  */
-import type { AccountLifecycle } from "./account_life.ts";
+import type { AccountLifecycle } from "./account_lifecycle.ts";
 import { networkOf, Places } from "../../server/limits/mod.ts";
 import type { RateLimiter } from "./rate_limit.ts";
 

@@ -6,7 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
 import { type Caller, mayUse } from "../domain/authentication.ts";
 import { isSameCsrf, isSessionForm } from "../domain/sessions.ts";
-import type { KeyScope } from "../domain/powers.ts";
+import type { KeyScope } from "../domain/key_permissions.ts";
 import type { RateDecision } from "../domain/rate_limit.ts";
 import { networkOf } from "../../server/limits/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";

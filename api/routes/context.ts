@@ -1,7 +1,7 @@
 /** Values that a request carries through the HTTP layer, and dependencies of the routes. */
 import type { Context } from "hono";
 import type { ErrorCode } from "../../proto/mod.ts";
-import type { AccountLifecycle } from "../domain/account_life.ts";
+import type { AccountLifecycle } from "../domain/account_lifecycle.ts";
 import type { Accounts } from "../domain/accounts.ts";
 import type { ClientAttempts } from "../domain/attempts.ts";
 import type { Badges } from "../domain/badges.ts";

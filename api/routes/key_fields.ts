@@ -8,7 +8,13 @@ import {
   maxTokenScopes,
   parseChannelId,
 } from "../../proto/mod.ts";
-import { fitsToken, keyKinds, type KeyOptions, plainTraits, scopes } from "../domain/powers.ts";
+import {
+  fitsToken,
+  keyKinds,
+  type KeyOptions,
+  plainTraits,
+  scopes,
+} from "../domain/key_permissions.ts";
 import type { FieldError } from "./errors.ts";
 import { isoTime, timestamp } from "./fields.ts";
 

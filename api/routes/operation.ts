@@ -6,7 +6,7 @@
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
 import type { Caller } from "../domain/authentication.ts";
-import type { KeyScope } from "../domain/powers.ts";
+import type { KeyScope } from "../domain/key_permissions.ts";
 import { authorizeRelay, identifyCaller, identifySession } from "./authorization.ts";
 import { parseBody, receiveBody, tooLargeByHeader } from "./body.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";

@@ -1,7 +1,7 @@
 /** Attempts with a password or a code, and mails that strangers ask for: what limits them. */
 import type { AccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import type { PasswordAttempt } from "../domain/account_life.ts";
+import type { PasswordAttempt } from "../domain/account_lifecycle.ts";
 import type { CodePurpose } from "../domain/account_store.ts";
 import type { Caller } from "../domain/authentication.ts";
 import { mailboxOf, mailSubject } from "../domain/mail/emails.ts";

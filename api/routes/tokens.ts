@@ -1,7 +1,7 @@
 /** An API key exchanged for a short-lived token, and the public keys that verify such tokens. */
 import { z } from "@hono/zod-openapi";
 import { jwksMaxAgeSeconds } from "../domain/key_ring.ts";
-import { grantOf } from "../domain/powers.ts";
+import { grantOf } from "../domain/key_permissions.ts";
 import type { RouteDeps } from "./context.ts";
 import { token } from "./fields.ts";
 import type { Router } from "./operation.ts";

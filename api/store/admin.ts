@@ -4,7 +4,7 @@ import type { AccountOverview, AdminStore, KeyOverview } from "../domain/admin_s
 import type { AuditStamp } from "../domain/deps.ts";
 import { monthOf } from "../domain/usage.ts";
 import { arrayText, type PostgresDatabase, type Transaction } from "./database.ts";
-import { endSessions, revokeKeys } from "./endings.ts";
+import { endSessions, revokeKeys } from "./credential_revocation.ts";
 
 interface OverviewRow {
   readonly id: string;

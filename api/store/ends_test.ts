@@ -1,7 +1,7 @@
 /** Bounds and ends of what an account has, as the database keeps them. */
 import { assertEquals } from "@std/assert";
 import type { AccountId, KeyId } from "../../proto/mod.ts";
-import { plainTraits } from "../domain/powers.ts";
+import { plainTraits } from "../domain/key_permissions.ts";
 import type { Store } from "../domain/store.ts";
 import { maxSessions } from "./sessions.ts";
 import {

@@ -14,7 +14,7 @@ import {
   type KeyOptions,
   type KeyPermissions,
   type StoredKeyOptions,
-} from "../domain/powers.ts";
+} from "../domain/key_permissions.ts";
 import { createBatchedLookup } from "./batch.ts";
 import { arrayText, type PostgresDatabase, type Transaction } from "./database.ts";
 

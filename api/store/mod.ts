@@ -1,7 +1,7 @@
 /** The domain's store over SQL: one object from its parts, on a migrated database. */
 import type { Store } from "../domain/store.ts";
 import { StartFailed } from "../../server/mod.ts";
-import { createAccountLifeStore } from "./account_life.ts";
+import { createAccountLifeStore } from "./account_lifecycle.ts";
 import { createAccountStore } from "./accounts.ts";
 import { createAdminStore } from "./admin.ts";
 import { createAuditStore } from "./audit.ts";

@@ -2,7 +2,7 @@
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { OpenSession, SessionStore } from "../domain/account_store.ts";
 import type { PostgresDatabase } from "./database.ts";
-import { endSessions } from "./endings.ts";
+import { endSessions } from "./credential_revocation.ts";
 
 /** Of one account; the oldest makes room. A person has a few, and each leaves rows. */
 export const maxSessions = 50;

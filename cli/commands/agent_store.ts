@@ -4,7 +4,7 @@ import { agentFlag, explained } from "../agent.ts";
 import { agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { loadSdk } from "../later.ts";
+import { loadSdk } from "../lazy_sdk.ts";
 import { framed } from "../output.ts";
 import { ask, confirm } from "../prompt.ts";
 import { endIdleHost } from "./host.ts";

@@ -11,11 +11,11 @@ import {
 } from "../agent_record.ts";
 import type { Command, Context, ParsedArguments } from "../command.ts";
 import { badInput } from "../failure.ts";
-import { loadSdk } from "../later.ts";
+import { loadSdk } from "../lazy_sdk.ts";
 import { table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { endIdleHost } from "./host.ts";
-import { findRunning } from "../hosting.ts";
+import { findRunning } from "../agent_access.ts";
 
 export const listAgents: Command = {
   path: "agents list",

@@ -9,9 +9,9 @@ import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import type { CommandAgent } from "../hosting.ts";
+import type { CommandAgent } from "../agent_access.ts";
 import { confirm } from "../prompt.ts";
-import { waitUntil } from "../waiting.ts";
+import { waitUntil } from "../wait_until.ts";
 
 export const nameArgument: ArgumentSpec = {
   name: "NAME",

@@ -2,8 +2,8 @@
 import type { Channel } from "../../sdk/mod.ts";
 import { afterRefusal, agentFlag, withAgent } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
-import { usesHost } from "../hosting.ts";
-import { watchConnection } from "../watching.ts";
+import { usesHost } from "../agent_access.ts";
+import { watchConnection } from "../channel_warnings.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 import { printMessage } from "./channel_messages.ts";
 

@@ -1,7 +1,7 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
 import { looksLikeJoinLink, parseChannelName, parseInviteToken, quoted } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import type { CommandAgent } from "../hosting.ts";
+import type { CommandAgent } from "../agent_access.ts";
 import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
@@ -12,7 +12,7 @@ import { ask } from "../prompt.ts";
 import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { readTrust } from "../trust.ts";
-import { unlessInterrupted, waitUntil } from "../waiting.ts";
+import { unlessInterrupted, waitUntil } from "../wait_until.ts";
 import { agentWords, nameArgument, openChannel } from "./channel.ts";
 import { type ChannelLink, type LinkAccess, prepareToJoin, readLink } from "./channel_link.ts";
 

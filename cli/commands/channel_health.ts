@@ -8,7 +8,7 @@ import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
 import { isoTime, span, utc } from "../texts/amounts.ts";
 import { memberName } from "../texts/channel_texts.ts";
-import { waitUntil } from "../waiting.ts";
+import { waitUntil } from "../wait_until.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
 const catchUpMs = 15_000;

@@ -12,7 +12,7 @@ import {
 } from "../agent_record.ts";
 import type { Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { usesHost } from "../hosting.ts";
+import { usesHost } from "../agent_access.ts";
 import { readSettings } from "../service/settings.ts";
 import { endIdleHost } from "./host.ts";
 

@@ -5,10 +5,10 @@ import { agentFlag, withAgent } from "../agent.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure, interrupted } from "../failure.ts";
-import { usesHost } from "../hosting.ts";
+import { usesHost } from "../agent_access.ts";
 import { clockTime, isoTime } from "../texts/amounts.ts";
 import { parseCount } from "../arguments/values.ts";
-import { watchConnection } from "../watching.ts";
+import { watchConnection } from "../channel_warnings.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
 /** Messages that may be under way at once. */

@@ -5,10 +5,10 @@ import { agentFlag, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
 import type { Command, Context } from "../command.ts";
-import { usesHost } from "../hosting.ts";
+import { usesHost } from "../agent_access.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { encodeBase64, senderFields } from "../texts/channel_texts.ts";
-import { watchConnection } from "../watching.ts";
+import { watchConnection } from "../channel_warnings.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];

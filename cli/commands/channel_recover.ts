@@ -6,7 +6,7 @@ import { badInput, Failure } from "../failure.ts";
 import { withCommands } from "../output.ts";
 import { isoTime, utc } from "../texts/amounts.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
-import { waitUntil } from "../waiting.ts";
+import { waitUntil } from "../wait_until.ts";
 import { agentWords, catchUpMs, findChannel, nameArgument } from "./channel.ts";
 
 /**

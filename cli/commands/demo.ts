@@ -2,7 +2,7 @@
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
 import { explained } from "../agent.ts";
 import { createAccount, isLoopback, shown } from "../../proto/mod.ts";
-import { loadSdk } from "../later.ts";
+import { loadSdk } from "../lazy_sdk.ts";
 import { openApi } from "../service/api.ts";
 import { findRelay } from "../service/discovery.ts";
 import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
@@ -17,7 +17,7 @@ import {
   type Settings,
   trustOf,
 } from "../service/settings.ts";
-import { waitUntil } from "../waiting.ts";
+import { waitUntil } from "../wait_until.ts";
 
 /** Together they fit a terminal of 80 columns. */
 const [leftWidth, rightWidth] = [44, 36];

@@ -14,7 +14,7 @@ import {
 } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
-import { loadSdk } from "../later.ts";
+import { loadSdk } from "../lazy_sdk.ts";
 import type { SeenCertificate } from "../platform/platform.ts";
 import { type TcpAddress, tcpAddressesOf } from "../service/relay_address.ts";
 import { reasonOf } from "../disk.ts";

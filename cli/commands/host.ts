@@ -8,7 +8,7 @@ import { agentFlag, withAgent } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
-import { findRunning, usesHost } from "../hosting.ts";
+import { findRunning, usesHost } from "../agent_access.ts";
 import { table } from "../output.ts";
 import { grouped, span } from "../texts/amounts.ts";
 import { nameArgument, nameOf } from "./channel.ts";

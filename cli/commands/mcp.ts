@@ -3,7 +3,7 @@ import { agentFlag } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
 import type { Command } from "../command.ts";
 import { badInput } from "../failure.ts";
-import { usesHost } from "../hosting.ts";
+import { usesHost } from "../agent_access.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
 import { readSettings } from "../service/settings.ts";
 

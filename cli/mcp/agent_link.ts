@@ -8,7 +8,7 @@ import { afterRefusal, connectAgent } from "../agent.ts";
 import { findPlace } from "../agent_record.ts";
 import { nearest } from "../arguments/suggest.ts";
 import type { Context } from "../command.ts";
-import type { CommandAgent } from "../hosting.ts";
+import type { CommandAgent } from "../agent_access.ts";
 import { refused, type ToolRefusal } from "./refusal.ts";
 
 export class AgentLink {

@@ -16,7 +16,7 @@ import { HeldMessages } from "./held_messages.ts";
 import { Hints } from "./hints.ts";
 import { Inbox } from "./inbox.ts";
 import { InviteFiles } from "./invite_files.ts";
-import { createJudge, isAccepted } from "./judge.ts";
+import { createJudge, isAccepted } from "./message_judge.ts";
 import { modelFolder, type SenderRule } from "./policy.ts";
 import { channelUri, registerResources, resourceCapabilities, wantedBy } from "./resources.ts";
 import { answerOf, givenUpBy, SessionTransport } from "./session_transport.ts";

@@ -4,7 +4,7 @@ import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { badInput } from "../failure.ts";
-import { usesHost } from "../hosting.ts";
+import { usesHost } from "../agent_access.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
 import { pluginFiles } from "./claude_plugin.ts";
 import { sentence } from "./sentence.ts";

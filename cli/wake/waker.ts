@@ -7,9 +7,9 @@ import type { Envelope } from "../../sdk/mod.ts";
 import { AgentLink } from "../mcp/agent_link.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
-import { findRunning } from "../hosting.ts";
+import { findRunning } from "../agent_access.ts";
 import { Hints } from "../mcp/hints.ts";
-import { isAccepted } from "../mcp/judge.ts";
+import { isAccepted } from "../mcp/message_judge.ts";
 import type { SenderRule } from "../mcp/policy.ts";
 import {
   type PaceEvent,

@@ -5,7 +5,7 @@
 import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
 import { tracesVariable } from "../../server/mod.ts";
-import type { ListeningReport } from "./part.ts";
+import type { ListeningReport } from "./supervised_process.ts";
 import type { PartCommand } from "./part_process.ts";
 import {
   keptFromApi,

@@ -1,5 +1,5 @@
 /** The greeting in the terminal when the stack is up: addresses, and what to try next. */
-import type { ListeningReport } from "./part.ts";
+import type { ListeningReport } from "./supervised_process.ts";
 
 export interface Greeting {
   readonly api: ListeningReport;

@@ -5,7 +5,7 @@
  */
 import { waits } from "../../server/mod.ts";
 import { createMonitorClient, natsConfig, type NatsNode } from "./nats_server.ts";
-import type { PartProcess } from "./part.ts";
+import type { PartProcess } from "./supervised_process.ts";
 
 /**
  * Arguments: the program and its arguments. The end of standard input asks the node to finish;

@@ -9,9 +9,9 @@ import {
 import { isLetIn, presentAt } from "../../tests/support/nats_stranger.ts";
 import { keepLocalKeys } from "./nats_keys.ts";
 import { createMonitorClient, type NatsNode, natsVersion } from "./nats_server.ts";
-import { type ListeningReport, SupervisedProcess } from "./part.ts";
+import { type ListeningReport, SupervisedProcess } from "./supervised_process.ts";
 import { spawnNatsNode } from "./nats_process.ts";
-import { placeNodes } from "./relay_places.ts";
+import { placeNodes } from "./cluster_layout.ts";
 
 interface Stage {
   readonly parts: readonly SupervisedProcess[];

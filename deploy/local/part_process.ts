@@ -1,7 +1,7 @@
 /**
  * A part of the stack as a child process of Deno, with the permissions that its own task gives it.
  */
-import type { PartProcess } from "./part.ts";
+import type { PartProcess } from "./supervised_process.ts";
 
 export interface PartCommand {
   /** From the repository's root. */

@@ -12,7 +12,7 @@ Deno.test("a part runs and reads its files from a folder whose name has a space,
   }
   await Deno.writeTextFile(new URL("migrations/1.sql", root), "SELECT 1");
   await Deno.writeTextFile(
-    new URL("part.ts", root),
+    new URL("supervised_process.ts", root),
     `console.log(Deno.readTextFileSync(new URL("migrations/1.sql", import.meta.url)));`,
   );
   // cast: copies of these modules
@@ -24,7 +24,7 @@ Deno.test("a part runs and reads its files from a folder whose name has a space,
   ) as typeof import("./part_process.ts");
   const flags = apiPermissions(() => undefined);
   const part = spawnPart(
-    { entry: "part.ts", flags, environment: {}, withheld: [] },
+    { entry: "supervised_process.ts", flags, environment: {}, withheld: [] },
     Deno.env.toObject(),
   );
   assertEquals([await Array.fromAsync(part.lines), await part.ended, part.complaints()], [

@@ -14,7 +14,7 @@ import {
   limits,
   WireError,
 } from "../../proto/mod.ts";
-import type { ClientLink, CoreSession, EndReason, TransportKind } from "../core/link.ts";
+import type { ClientLink, CoreSession, EndReason, TransportKind } from "../core/client_link.ts";
 import type { LinkHost } from "./link_host.ts";
 
 export interface CellTransport {

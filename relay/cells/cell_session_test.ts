@@ -11,7 +11,7 @@ import {
   parseAccountId,
 } from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
-import type { ClientLink, CoreSession, EndReason } from "../core/link.ts";
+import type { ClientLink, CoreSession, EndReason } from "../core/client_link.ts";
 import { CellSession } from "./cell_session.ts";
 
 const account: AccountId = parseAccountId("3f8e4f6e-5a3c-4b51-9d3e-2a1f0c9b8a77");

@@ -3,7 +3,7 @@
  * limits and a clock.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import type { ClientLink, CoreSession } from "../core/link.ts";
+import type { ClientLink, CoreSession } from "../core/client_link.ts";
 
 export interface LinkHost {
   /** A refused link is ended through `link.end`. */

@@ -11,12 +11,12 @@ import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.
 import { writeBackup } from "./replica/backup_file.ts";
 import { encodeCommand, type LogCommand } from "./log/command.ts";
 import { type FoundCopies, replaceCopy, warnOfSetBack } from "./replica/former_copy.ts";
-import { EphemeralCluster } from "./memory/live_cluster.ts";
+import { EphemeralCluster } from "./memory/ephemeral_cluster.ts";
 import { LogCopies } from "./log/log_copies.ts";
 import { LogSilences } from "./silence/log_silences.ts";
 import { type LateResultHandler, LogWriter } from "./log/log_writer.ts";
 import { type Nodes, type NodesOptions, openNodes } from "./nodes/nodes.ts";
-import { whileMoving } from "./nodes/patience.ts";
+import { retryDuringElection } from "./nodes/retry.ts";
 import { Peers } from "./peers.ts";
 import { Replica } from "./replica/replica.ts";
 import {
@@ -26,10 +26,10 @@ import {
   ReplicatedEngine,
 } from "./replica/replicated_engine.ts";
 import { logNames, SharedLog } from "./log/shared_log.ts";
-import { LogCompaction } from "./log/shortening.ts";
+import { LogCompaction } from "./log/log_compaction.ts";
 import type { SilenceLimits } from "./silence/silence.ts";
 import type { ClusterStats } from "./stats.ts";
-import { DivergenceCheck } from "./replica/tripwire.ts";
+import { DivergenceCheck } from "./replica/divergence_check.ts";
 
 export interface ClusterOptions extends Omit<NodesOptions, "name"> {
   /** Of all names at the nodes. */
@@ -268,7 +268,7 @@ class ClusterRelay {
     const peers = this.#peers = this.#createPeers();
     await this.#shared.create();
     const startedMs = performance.now();
-    await whileMoving(this.#readLog(), {
+    await retryDuringElection(this.#readLog(), {
       what: "read the shared log",
       moved: () =>
         `${this.#replica.position} of ${this.#shared.position} read, ${this.#shared.lag} to come`,

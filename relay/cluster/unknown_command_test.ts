@@ -4,7 +4,7 @@ import { encodeCbor } from "../../proto/mod.ts";
 import { openReplicaStore } from "../engine/mod.ts";
 import { encodeBatch } from "./log/batch.ts";
 import { toCbor } from "./log/command.ts";
-import { EphemeralState } from "./memory/live_state.ts";
+import { EphemeralState } from "./memory/ephemeral_state.ts";
 import { Replica } from "./replica/replica.ts";
 
 const command = encodeCbor(toCbor({ op: "newer", secret: "the content" }));

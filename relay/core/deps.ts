@@ -12,7 +12,7 @@ import type {
 } from "../../proto/mod.ts";
 import type { Charge, ChargedAmount, Engine } from "../engine/engine.ts";
 import type { Cluster } from "./cluster.ts";
-import type { TransportKind } from "./link.ts";
+import type { TransportKind } from "./client_link.ts";
 import type { Meter } from "./meter.ts";
 
 export interface VerifiedToken {

@@ -11,7 +11,7 @@ import type { CoreConfig } from "./config.ts";
 import type { CoreStats } from "./core_stats.ts";
 import type { CoreDeps } from "./deps.ts";
 import { CoreLimits } from "./limits/limits.ts";
-import type { ClientLink, CoreSession } from "./link.ts";
+import type { ClientLink, CoreSession } from "./client_link.ts";
 import { closeChannelsOf, eraseChannelsOf } from "./requests/channel_requests.ts";
 import { followCluster } from "./requests/cluster_events.ts";
 import { dispatch } from "./requests/dispatch.ts";
@@ -19,7 +19,7 @@ import { followEntry } from "./requests/entry_events.ts";
 import { greet } from "./requests/greeting.ts";
 import type { CoreParts } from "./requests/request_handler.ts";
 import { Sessions } from "./session/sessions.ts";
-import { StorageReclaimer } from "./upkeep/relief.ts";
+import { StorageReclaimer } from "./upkeep/storage_reclaimer.ts";
 import { Upkeep } from "./upkeep/upkeep.ts";
 
 export interface RelayCore {

@@ -17,7 +17,7 @@ import type {
   QueueSize,
 } from "./engine.ts";
 import { engineLimits } from "./input.ts";
-import { judge } from "./judge.ts";
+import { judge } from "./append_rule.ts";
 import type { Leases } from "./leases.ts";
 import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
 import type { RecordRows } from "./records.ts";

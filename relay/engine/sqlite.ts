@@ -48,7 +48,7 @@ import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
 import { LogBytes } from "./log_bytes.ts";
 import { createRecords, RecordRows } from "./records.ts";
-import { LogTrimmer } from "./trimming.ts";
+import { LogTrimmer } from "./log_trimmer.ts";
 import { type EntryListener, Watchers } from "./watchers.ts";
 
 export interface SqliteEngineOptions extends DatabaseOptions {

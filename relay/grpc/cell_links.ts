@@ -3,7 +3,7 @@
  * one by one (`CellUp`) and leave as a stream (`CellDown`). The client's 32 random bytes tie them
  * together. A broken `CellDown` ends the link.
  */
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { GrpcCaller } from "./caller.ts";

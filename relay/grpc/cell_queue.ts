@@ -2,7 +2,7 @@
  * Hands cells from a sender to a response stream, one message each. A write is done when its last
  * cell has been taken.
  */
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { endedError } from "./errors.ts";
 
 export class CellQueue {

@@ -3,7 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { limits } from "../../proto/mod.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import type { GrpcCaller } from "./caller.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";

@@ -2,7 +2,7 @@
 import { decodeRelayEnvelope } from "../../proto/mod.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
-import type { ClientLink, EndReason } from "../core/link.ts";
+import type { ClientLink, EndReason } from "../core/client_link.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 
 export function createCoreUpstream(host: LinkHost): Upstream {

@@ -5,7 +5,7 @@
 import { type Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema, errorToDetail } from "../../proto/wire/grpc.ts";
 import { type ErrorBody, errorCodes, isErrorCode, WireError } from "../../proto/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import type { Stranger } from "../strangers.ts";
 
 export function toConnectError(body: ErrorBody): ConnectError {

@@ -6,7 +6,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "../../proto/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 
 export const secretBytes = 32;
 const rememberedEnds = 4_096;

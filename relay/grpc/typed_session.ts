@@ -15,7 +15,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { SessionSockets } from "../../server/http2/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 

@@ -4,7 +4,7 @@
  * Both ways to open answer at once; whatever goes wrong is told through `ended` or `close`.
  */
 import type { Lane, RelayEnvelope } from "../../proto/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 
 export interface Upstream {
   /** Typed replies are padded to this size. */

@@ -9,7 +9,7 @@ import { type ListenAddress, openOnEach } from "../../server/http2/mod.ts";
 import { prefixOf } from "../../server/limits/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { Strangers } from "../strangers.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, type QuicClient, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";

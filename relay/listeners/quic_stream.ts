@@ -4,7 +4,7 @@
  */
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
-import type { EndReason, TransportKind } from "../core/link.ts";
+import type { EndReason, TransportKind } from "../core/client_link.ts";
 
 /** At the other end of a connection. */
 export interface QuicClient {

@@ -6,7 +6,7 @@ import {
   eventually,
   seedFromEnvironment,
 } from "../../tests/support/mod.ts";
-import type { ClientLink, CoreSession } from "../core/link.ts";
+import type { ClientLink, CoreSession } from "../core/client_link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
 
 const certificate = await createCertificate();

@@ -5,7 +5,7 @@
  */
 import { errorCodes } from "../../proto/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { ByteSource, Http3Error } from "./http3/byte_source.ts";
 import {
   encodeCloseSession,

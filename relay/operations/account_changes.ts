@@ -10,7 +10,7 @@ import type { AccountChanges } from "../../proto/api/changes.ts";
 import { after as afterMs, describeFailure, type Log } from "../../server/mod.ts";
 import type { RelayCore } from "../core/relay_core.ts";
 import type { Records } from "../engine/engine.ts";
-import { AccountStatus } from "./account_standing.ts";
+import { AccountStatus } from "./account_status.ts";
 
 export interface AccountChangesDeps {
   readonly follow: (after: number | undefined, signal: AbortSignal) => Promise<AccountChanges>;

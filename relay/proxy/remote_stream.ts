@@ -1,6 +1,6 @@
 /** One QUIC connection to a remote relay with its one stream: bytes both ways, and why it ended. */
 import { errorCodeOfClose } from "../../proto/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { quicOptions } from "../listeners/quic_options.ts";
 
 export interface RemoteRelay {

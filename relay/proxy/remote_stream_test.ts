@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { errorCodes } from "../../proto/mod.ts";
 import { createCertificate } from "../../tests/support/mod.ts";
-import type { EndReason } from "../core/link.ts";
+import type { EndReason } from "../core/client_link.ts";
 import { ProxiedStream, type RemoteRelay } from "./remote_stream.ts";
 
 const certificate = await createCertificate();

@@ -6,7 +6,7 @@ import {
   type InviteId,
   limits,
 } from "../../proto/mod.ts";
-import { createCarryOut } from "../base/parts.ts";
+import { createCarryOut } from "../base/interruptible_work.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { BadgeChoice } from "../mls/badges.ts";

@@ -6,7 +6,7 @@
  * or because one is over.
  */
 import { type AgentId, type Attested, equalBytes, type Recognition } from "../../proto/mod.ts";
-import { createCarryOut, type InterruptibleWork } from "../base/parts.ts";
+import { createCarryOut, type InterruptibleWork } from "../base/interruptible_work.ts";
 import { badgeEndMs, requiredBy } from "../mls/badge_rules.ts";
 import type { Member } from "../mls/members.ts";
 import type { ChannelDeps } from "./deps.ts";

@@ -18,7 +18,7 @@ import type { Runtime } from "../base/runtime.ts";
 import type { Sent } from "../channel/messages/send_options.ts";
 import type { HeaderFields } from "./fields.ts";
 import type { FrameHeader } from "./frames.ts";
-import type { HostLink } from "./link.ts";
+import type { HostLink } from "./host_link.ts";
 import { decodeError } from "./wire_errors.ts";
 
 /** Bytes that the bundle adds to a message at most, beside its fields. */

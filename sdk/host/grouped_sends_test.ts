@@ -6,7 +6,7 @@ import { HostConnection } from "./connection.ts";
 import { HeaderFields } from "./fields.ts";
 import { encodeFrame, type FrameHeader, type HostFrame, HostFrameReader } from "./frames.ts";
 import { GroupedSends } from "./grouped_sends.ts";
-import { HostLink } from "./link.ts";
+import { HostLink } from "./host_link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 
 const name = "acme/ops/deploy";

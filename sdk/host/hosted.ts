@@ -7,5 +7,5 @@ export type { ManagerPort as HostedAgent } from "../api/client_port.ts";
 export { connectHostWith, type HostedOptions } from "./connect_host.ts";
 export type { HostConnection } from "./connection.ts";
 export type { HeaderFields } from "./fields.ts";
-export { runningHost } from "./running.ts";
+export { runningHost } from "./running_host.ts";
 export { hostPlatform } from "../platform/host_platform.ts";

@@ -50,7 +50,7 @@ import { type HostAnswer, resultOf } from "./connection.ts";
 import { HeaderFields } from "./fields.ts";
 import type { FrameHeader } from "./frames.ts";
 import { GroupedSends, sentOf } from "./grouped_sends.ts";
-import type { HostLink } from "./link.ts";
+import type { HostLink } from "./host_link.ts";
 import type { ReadAhead } from "./read_ahead.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { envelopeAt, readRemote } from "./remote_reader.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { HeaderFields } from "./fields.ts";
-import { HostLink } from "./link.ts";
+import { HostLink } from "./host_link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 
 const runtime = {

@@ -20,7 +20,7 @@ import { isCode, StaticError } from "../base/errors.ts";
 import { type HostAnswer, type HostConnection, resultOf } from "./connection.ts";
 import { HeaderFields } from "./fields.ts";
 import type { FrameHeader } from "./frames.ts";
-import { HostLink, isGone, type LinkParts } from "./link.ts";
+import { HostLink, isGone, type LinkParts } from "./host_link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 import { decodeEvent } from "./wire_values.ts";
 

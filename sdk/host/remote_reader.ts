@@ -10,7 +10,7 @@ import type { ReceiptPort } from "../content/receipts.ts";
 import { HeaderFields } from "./fields.ts";
 import type { FrameHeader } from "./frames.ts";
 import { type AheadRuntime, type HostItem, ReadAhead } from "./read_ahead.ts";
-import { type HostLink, isGone } from "./link.ts";
+import { type HostLink, isGone } from "./host_link.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
 import { decodeEnvelope } from "./wire_values.ts";

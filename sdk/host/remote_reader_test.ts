@@ -3,7 +3,7 @@ import { assertEquals } from "@std/assert";
 import { agentIdOf } from "../../proto/mod.ts";
 import { HostConnection } from "./connection.ts";
 import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
-import { HostLink } from "./link.ts";
+import { HostLink } from "./host_link.ts";
 import { readRemote } from "./remote_reader.ts";
 
 const runtime = {

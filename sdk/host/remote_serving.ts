@@ -8,7 +8,7 @@ import { bodyOf, fieldsOf } from "../content/values.ts";
 import type { HostAnswer, HostConnection } from "./connection.ts";
 import { HeaderFields } from "./fields.ts";
 import type { FrameHeader } from "./frames.ts";
-import type { HostLink } from "./link.ts";
+import type { HostLink } from "./host_link.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
 import { decodeEnvelope } from "./wire_values.ts";
 

@@ -4,7 +4,7 @@ import { agentIdOf } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { HostConnection } from "./connection.ts";
 import { encodeFrame, type FrameHeader, HostFrameReader } from "./frames.ts";
-import { HostLink } from "./link.ts";
+import { HostLink } from "./host_link.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { encodeError } from "./wire_errors.ts";
 

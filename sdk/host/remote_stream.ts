@@ -2,7 +2,7 @@
 import type { HostAnswer, HostConnection } from "./connection.ts";
 import type { FrameHeader } from "./frames.ts";
 import { isCode, StaticError } from "../base/errors.ts";
-import { type HostLink, isGone } from "./link.ts";
+import { type HostLink, isGone } from "./host_link.ts";
 
 export interface OpenStream {
   readonly connection: HostConnection;

@@ -14,7 +14,7 @@ import {
   limits,
   sameIssuers,
 } from "../../proto/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import {
   type BadgeChoice,
   type BadgePlace,

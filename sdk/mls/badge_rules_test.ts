@@ -14,7 +14,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { isLetIn, whyNoPlace } from "./badge_rules.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";

@@ -11,7 +11,7 @@ import {
 } from "../../proto/mod.ts";
 import { inCampaign } from "../../tests/support/campaign.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { createRules, type DeclaredChange } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./testing/portable_signatures.ts";

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import { hashBytes } from "./crypto/suite.ts";

@@ -10,7 +10,7 @@ import {
   limits,
   type OwnersChange,
 } from "../../proto/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { checkMembersBadges, requiredIssuers, whyNoPlace } from "./badge_rules.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";

@@ -26,7 +26,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import { atOnce, type CarryOut, type InterruptibleWork } from "../base/parts.ts";
+import { atOnce, type CarryOut, type InterruptibleWork } from "../base/interruptible_work.ts";
 import {
   admissionsOf,
   createEntry,

@@ -6,7 +6,7 @@ import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type AgentId, limits, parseAgentId, WireError } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { baseOf } from "./base_epoch.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";

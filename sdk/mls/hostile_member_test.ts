@@ -3,7 +3,7 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { limits, parseChannelName } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { encodeBinding } from "./channel_extensions.ts";
 import { label, MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";

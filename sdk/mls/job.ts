@@ -3,7 +3,7 @@
  * else of a group is done at once: `work` is the part that may wait, `finish` changes the group by
  * its result. Between the two nothing else may happen to the group; the caller sees to that.
  */
-import { atOnce, type CarryOut, type InterruptibleWork } from "../base/parts.ts";
+import { atOnce, type CarryOut, type InterruptibleWork } from "../base/interruptible_work.ts";
 
 export interface Job<Work, Result> {
   readonly work: () => Work | Promise<Work>;

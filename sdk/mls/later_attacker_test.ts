@@ -9,7 +9,7 @@ import { assert, assertEquals } from "@std/assert";
 import { foundingEpoch } from "../../proto/mod.ts";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { createEntry } from "./admissions.ts";
 import { baseOf, pskOf } from "./base_epoch.ts";
 import type { Epoch } from "./epoch.ts";

@@ -9,7 +9,7 @@ import {
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
 import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";

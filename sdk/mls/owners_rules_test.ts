@@ -13,7 +13,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { createRules } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";

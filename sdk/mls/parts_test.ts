@@ -4,7 +4,11 @@
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
-import { type CarryOut, createCarryOut, type InterruptibleWork } from "../base/parts.ts";
+import {
+  type CarryOut,
+  createCarryOut,
+  type InterruptibleWork,
+} from "../base/interruptible_work.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";

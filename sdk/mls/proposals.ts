@@ -4,7 +4,7 @@
  * external joins, which a channel does not use.
  */
 import type { SignedBytes } from "../../wasm/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import { type Signatures, verifyInParts } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";

@@ -6,7 +6,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { decodeExactly, decodeFirst, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { agentOf } from "./leaf.ts";
 import {

@@ -12,7 +12,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
-import { atOnce, type InterruptibleWork } from "../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../base/interruptible_work.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import type { ChainForks } from "./chain_forks.ts";
 import { checkCommitBadges } from "./badge_rules.ts";

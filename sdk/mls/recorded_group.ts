@@ -8,7 +8,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { OwnersChange } from "../../proto/mod.ts";
 import { type LoadedRecord, maxValueBytes, type RecordChange } from "../store/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import { Consumption, type ConsumptionReceipt } from "./consumption.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import type { LoadedRecord, RecordChange } from "../store/mod.ts";
 import { encodeEpoch } from "./state_codec.ts";
 import { perform } from "./job.ts";

@@ -10,7 +10,7 @@ import {
   type OwnersChange,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createCommit } from "./commit.ts";

@@ -20,7 +20,7 @@ import {
   type OwnersChange,
   parseAgentId,
 } from "../../proto/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { maxValueBytes } from "../store/mod.ts";
 import type { MembershipEntry } from "./admissions.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";

@@ -4,7 +4,7 @@
  * own cache.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { RatchetTree, TreeParent } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";

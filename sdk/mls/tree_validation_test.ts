@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { MlsFault } from "./codec.ts";
 import { maxLeaves, RatchetTree, type TreeNode, type TreeParent } from "./ratchet_tree.ts";
 import { type Agent, World } from "./testing/world.ts";

@@ -3,7 +3,7 @@
  * root, told to the others.
  */
 import { isUsablePublicKey } from "../../proto/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, type HpkeCiphertext, type KeyPair } from "./crypto/hpke.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";

@@ -3,7 +3,7 @@ import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import { decodeExactly, label, MlsFault, uint16, vector } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
 import {

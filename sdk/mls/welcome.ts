@@ -1,6 +1,6 @@
 /** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
 import type { SignedBytes } from "../../wasm/mod.ts";
-import type { InterruptibleWork } from "../base/parts.ts";
+import type { InterruptibleWork } from "../base/interruptible_work.ts";
 import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { layerSecretOf, putLayer, takeLayerOff } from "./crypto/seal_layer.ts";

@@ -2,7 +2,7 @@
 import { createError, StaticError } from "../base/errors.ts";
 import { pause, type Runtime, uniform } from "../base/runtime.ts";
 import type { RelaySession, SessionState } from "./relay_session.ts";
-import { afterFailure, attemptMs, refusalOf, startAttempts } from "./retrying.ts";
+import { afterFailure, attemptMs, refusalOf, startAttempts } from "./retry_rule.ts";
 
 /**
  * A service that is busy or restarts is asked again for so long, and the caller sees nothing of it.

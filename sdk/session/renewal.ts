@@ -4,7 +4,7 @@
  * the local clock plays no part.
  */
 import type { StaticError } from "../base/errors.ts";
-import { waitMs } from "./retrying.ts";
+import { waitMs } from "./retry_rule.ts";
 import type { TokenSource } from "./tokens.ts";
 
 export interface RenewalOptions {

@@ -3,7 +3,7 @@
  * it, so each waits a random part of the time that the relay named, before its usual waits begin.
  * An agent somebody waits for takes a quarter of that part.
  */
-import type { RetryTimes } from "./retrying.ts";
+import type { RetryTimes } from "./retry_rule.ts";
 
 export interface ReturningDeps {
   readonly nowMs: () => number;

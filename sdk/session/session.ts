@@ -22,7 +22,7 @@ import { CallGate } from "./call_gate.ts";
 import type { RelayConnection } from "./connection.ts";
 import { parseCover } from "./cover.ts";
 import { CoverKeeper } from "./cover_keeper.ts";
-import { Dialer, type OnlineConnection } from "./opening.ts";
+import { Dialer, type OnlineConnection } from "./dialer.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
 import { Returning } from "./returning.ts";
@@ -33,7 +33,7 @@ import {
   type ConnectAttempts,
   refusalOf,
   startAttempts,
-} from "./retrying.ts";
+} from "./retry_rule.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const defaultTiming: SessionTiming = {

@@ -2,7 +2,7 @@
 import type { RelayLimits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { type OnlineConnection, toError } from "./opening.ts";
+import { type OnlineConnection, toError } from "./dialer.ts";
 import type { SessionDeps } from "./options.ts";
 import { startRenewal } from "./renewal.ts";
 

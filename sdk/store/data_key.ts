@@ -15,7 +15,7 @@ import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wa
 import { drafts, equalBytes, otherDraftText } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { StoreFault } from "./errors.ts";
-import type { RandomSource } from "./parts.ts";
+import type { RandomSource } from "./store_backend.ts";
 
 export interface PassphraseCost {
   readonly memoryKiB: number;

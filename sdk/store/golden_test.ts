@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { utf8 } from "./bytes.ts";
-import type { PeriodStorage } from "./parts.ts";
+import type { PeriodStorage } from "./store_backend.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import { RecordStore } from "./record_store.ts";
 

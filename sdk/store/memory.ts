@@ -12,7 +12,7 @@ import type {
   PeriodStorage,
   RandomSource,
   StoreParts,
-} from "./parts.ts";
+} from "./store_backend.ts";
 
 /** The data that outlives a store: the "files" of a memory store. */
 export interface MemoryDisk {

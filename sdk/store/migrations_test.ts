@@ -9,7 +9,7 @@ import { deriveKeys } from "./derived_keys.ts";
 import { StoreFault } from "./errors.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import type { StoreMigration } from "./migrations.ts";
-import type { StoreOptions } from "./opening.ts";
+import type { StoreOptions } from "./open_store.ts";
 import { RecordStore } from "./record_store.ts";
 
 const random = createRandom(11);

@@ -6,7 +6,7 @@ export { type StoreErrorCode, StoreFault } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 export { storeMigrations } from "./formats.ts";
 export type { StoreMigration, StoreReader, UpgradeValue } from "./migrations.ts";
-export type { StoreOptions } from "./opening.ts";
+export type { StoreOptions } from "./open_store.ts";
 export type {
   Blob,
   BlobChange,
@@ -16,7 +16,7 @@ export type {
   RandomSource,
   StoreParts,
   Witness,
-} from "./parts.ts";
+} from "./store_backend.ts";
 export { type LoadedRecord, maxValueBytes, type RecordChange } from "./record.ts";
 export { RecordStore, type Verification } from "./record_store.ts";
 export { decodeFields, encodeFields, StoredFields } from "./stored_fields.ts";

@@ -5,7 +5,7 @@
 import { type Aes256Gcm, keyBytes } from "../../wasm/mod.ts";
 import { concat } from "./bytes.ts";
 import { StoreFault } from "./errors.ts";
-import type { PeriodStorage, StoreParts } from "./parts.ts";
+import type { PeriodStorage, StoreParts } from "./store_backend.ts";
 import {
   decodePlace,
   emptyPlace,

@@ -19,7 +19,7 @@ import {
 } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { CarriedKeys, keyIn, rowBytes, tagIn, tagOf } from "./carried_keys.ts";
-import type { Blob, BlobChange, RandomSource } from "./parts.ts";
+import type { Blob, BlobChange, RandomSource } from "./store_backend.ts";
 import { bytesOf, type RecordIndex, textOf } from "./record_index.ts";
 
 export const placeBytes = 4096;

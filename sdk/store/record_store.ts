@@ -6,9 +6,9 @@
 import { type Aes256Gcm, keyBytes, maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
 import { damageOf, StoreFault } from "./errors.ts";
-import { ForgettingSchedule } from "./forgetting.ts";
-import { BatchWriter } from "./group_commit.ts";
-import { encodeHead, encodeWitness } from "./head.ts";
+import { ForgettingSchedule } from "./forgetting_schedule.ts";
+import { BatchWriter } from "./batch_writer.ts";
+import { encodeHead, encodeWitness } from "./store_head.ts";
 import { firstFormat, newestFormat, upgradeValue } from "./migrations.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
 import type { OpenPeriods } from "./open_periods.ts";
@@ -18,8 +18,8 @@ import {
   openParts,
   type StoreOptions,
   writeDataKey,
-} from "./opening.ts";
-import type { BlobChange, StoreParts } from "./parts.ts";
+} from "./open_store.ts";
+import type { BlobChange, StoreParts } from "./store_backend.ts";
 import { emptyPlace, encodePlace, placeOf } from "./periods.ts";
 import { isPlain } from "./plain_kinds.ts";
 import {

@@ -4,7 +4,7 @@ import { utf8 } from "./bytes.ts";
 import { type StoreErrorCode, StoreFault } from "./errors.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import { maxValueBytes } from "./record.ts";
-import type { StoreOptions } from "./opening.ts";
+import type { StoreOptions } from "./open_store.ts";
 import { RecordStore } from "./record_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());

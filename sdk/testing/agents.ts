@@ -37,7 +37,7 @@ export {
 export { someone } from "../mls/testing/people.ts";
 export { createSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export { portableSignatures } from "../mls/testing/portable_signatures.ts";
-export { atOnce } from "../base/parts.ts";
+export { atOnce } from "../base/interruptible_work.ts";
 export { pause, type Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";
 export {

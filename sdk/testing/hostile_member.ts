@@ -11,7 +11,7 @@ import {
   type MessageId,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { atOnce } from "../base/parts.ts";
+import { atOnce } from "../base/interruptible_work.ts";
 import type { Agent } from "../channel/agent.ts";
 import { Inside } from "./inside.ts";
 import { type ChannelBinding, encodeBinding } from "../mls/channel_extensions.ts";

@@ -11,7 +11,7 @@ import type {
   NoticeBody,
   RequestBody,
 } from "../../proto/mod.ts";
-import { atOnce, type InterruptibleWork } from "../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../base/interruptible_work.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type BadCommit, blamedOf } from "../channel/recovery/bad_commit.ts";

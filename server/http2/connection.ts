@@ -35,7 +35,7 @@ import type { PeerBudget } from "./peer_budgets.ts";
 import type { SocketPlace } from "./socket_places.ts";
 import { announcedSettings } from "./settings.ts";
 import { Streams } from "./streams.ts";
-import { ConnectionTimeouts } from "./watch.ts";
+import { ConnectionTimeouts } from "./connection_timeouts.ts";
 
 export interface ConnectionDeps {
   readonly handler: Handler;

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { ErrorCode, type HeaderPairs } from "../../proto/http2/mod.ts";
-import type { SocketClient } from "./door.ts";
+import type { SocketClient } from "./socket_admission.ts";
 import type {
   Handler,
   HeaderField,

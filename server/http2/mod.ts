@@ -11,7 +11,7 @@ export {
 } from "./connect_adapter.ts";
 export { Connection, type ConnectionDeps } from "./connection.ts";
 export { type CorsPolicy, withCors } from "./cors.ts";
-export { connectionKey } from "./door.ts";
+export { connectionKey } from "./socket_admission.ts";
 export {
   type Handler,
   type HeaderField,

@@ -5,7 +5,7 @@
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import { SocketAdmission, type SocketClient } from "./door.ts";
+import { SocketAdmission, type SocketClient } from "./socket_admission.ts";
 import type { Handler, StandingOf } from "./handler.ts";
 import { serveHttp1 } from "./http1.ts";
 import { createTlsServer, listen, takeSecureSockets, type TlsServer } from "./incoming_sockets.ts";

@@ -5,7 +5,7 @@ import { type AccountId, parseAccountId, parseKeyId } from "../../../proto/mod.t
 import { embedded } from "../../../tests/support/api/harness.ts";
 import type { CodePurpose, NewCode, QueuedMessage } from "../../domain/account_store.ts";
 import type { KeyAddition, NewKey } from "../../domain/deps.ts";
-import { plainTraits } from "../../domain/powers.ts";
+import { plainTraits } from "../../domain/key_permissions.ts";
 import type { Store } from "../../domain/store.ts";
 import { openEmbeddedStore } from "../mod.ts";
 

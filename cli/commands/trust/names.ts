@@ -12,7 +12,7 @@ import { agentFlag, withAgent } from "../../agent.ts";
 import { agentName } from "../../agent_record.ts";
 import type { Command, Context } from "../../command.ts";
 import { badInput, Failure } from "../../failure.ts";
-import type { CommandAgent } from "../../hosting.ts";
+import type { CommandAgent } from "../../agent_access.ts";
 import { table } from "../../output.ts";
 import { confirm } from "../../prompt.ts";
 import { changedWords, changeTrust, readTrust } from "../../trust.ts";

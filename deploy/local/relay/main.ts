@@ -4,7 +4,7 @@
  */
 import { configFromEnvironment, startRelay } from "../../../relay/mod.ts";
 import { guardProcess, runUntil } from "../../../server/mod.ts";
-import { readVariables, untilLetGo } from "../held.ts";
+import { readVariables, untilLetGo } from "../parent_pipe.ts";
 
 const writeLog = (line: string): void => console.log(line);
 const unownedSocketErrors = guardProcess({ writeLog, end: () => Deno.exit(1) });

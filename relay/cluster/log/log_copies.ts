@@ -9,7 +9,7 @@ import { DiscardPolicy, JetStreamApiError, type StoredMsg } from "@nats-io/jetst
 import { waits } from "../../../server/mod.ts";
 import { makeStream } from "./make_stream.ts";
 import type { Nodes } from "../nodes/nodes.ts";
-import { patiently } from "../nodes/patience.ts";
+import { patiently } from "../nodes/retry.ts";
 
 export interface LogCopiesOptions {
   readonly nodes: Pick<Nodes, "jetstream" | "manager">;

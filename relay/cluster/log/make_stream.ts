@@ -6,7 +6,7 @@ import type { StreamConfig } from "@nats-io/jetstream";
 import { drafts, otherDraftText } from "../../../proto/mod.ts";
 import { EngineError } from "../../engine/mod.ts";
 import type { Nodes } from "../nodes/nodes.ts";
-import { patiently } from "../nodes/patience.ts";
+import { patiently } from "../nodes/retry.ts";
 
 const draftKey = "static_draft";
 

@@ -10,7 +10,7 @@ import { after, waits, within } from "../../../server/mod.ts";
 import { readPage } from "./log_page.ts";
 import { makeStream } from "./make_stream.ts";
 import type { Nodes } from "../nodes/nodes.ts";
-import { isMissing, isTooLargeForNode, isUnanswered, patiently } from "../nodes/patience.ts";
+import { isMissing, isTooLargeForNode, isUnanswered, patiently } from "../nodes/retry.ts";
 
 export interface SharedLogOptions {
   readonly nodes: Nodes;

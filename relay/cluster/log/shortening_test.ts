@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { CopyHead } from "./log_copies.ts";
-import { LogCompaction } from "./shortening.ts";
+import { LogCompaction } from "./log_compaction.ts";
 
 const hourMs = 60 * 60 * 1000;
 

@@ -12,7 +12,7 @@ import {
 } from "@nats-io/nats-core";
 import { after, soon, waits } from "../../../server/mod.ts";
 import type { Nodes } from "../nodes/nodes.ts";
-import { isUnanswered } from "../nodes/patience.ts";
+import { isUnanswered } from "../nodes/retry.ts";
 
 export interface StateExchange {
   readonly prefix: string;

@@ -16,7 +16,7 @@ import {
 } from "@nats-io/nats-core";
 import { waits, within } from "../../../server/mod.ts";
 import { connectToNodes } from "./node_connection.ts";
-import { isLeaderless, patiently } from "./patience.ts";
+import { isLeaderless, patiently } from "./retry.ts";
 
 export interface NodesOptions {
   readonly urls: readonly string[];

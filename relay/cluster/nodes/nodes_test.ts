@@ -9,7 +9,7 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { freePorts } from "../../../tests/support/ports.ts";
 import { type Requirement, testWhen } from "../../../tests/support/requirement.ts";
 import { leastPayloadBytes, type Nodes, openNodes } from "./nodes.ts";
-import { patiently } from "./patience.ts";
+import { patiently } from "./retry.ts";
 
 /** Debian's own package, where it is installed and old. */
 const oldProgram = "/usr/sbin/nats-server";

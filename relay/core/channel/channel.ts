@@ -17,7 +17,7 @@ import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./deliverable_item.ts";
 import { FanOut, type FanOutHost } from "./fan_out.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
-import type { CachedEntries, DeliveryCacheBudget } from "../limits/tail_budget.ts";
+import type { CachedEntries, DeliveryCacheBudget } from "../limits/delivery_cache.ts";
 
 /**
  * Items kept in memory for members that are nearly up to date. A reader that is a thousand messages

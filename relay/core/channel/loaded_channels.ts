@@ -5,7 +5,7 @@
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { CoreConfig } from "../config.ts";
 import { ConfirmationBudget } from "../limits/confirmation_budget.ts";
-import { DeliveryCacheBudget } from "../limits/tail_budget.ts";
+import { DeliveryCacheBudget } from "../limits/delivery_cache.ts";
 import { type ChannelHost, LoadedChannel } from "./channel.ts";
 
 /** Not dropped before this long after its last use: its user may be waiting for the engine. */

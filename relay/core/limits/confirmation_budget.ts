@@ -4,7 +4,7 @@
  * connection.
  */
 import type { AccountId } from "../../../proto/mod.ts";
-import { type CachedEntries, DeliveryCacheBudget } from "./tail_budget.ts";
+import { type CachedEntries, DeliveryCacheBudget } from "./delivery_cache.ts";
 
 export const bytesPerAccount = 16 * 1024 * 1024;
 export const bytesInAll = 128 * 1024 * 1024;

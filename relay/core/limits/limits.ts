@@ -18,7 +18,7 @@ import { CoreRates } from "./rates.ts";
 import { budgetCostOf } from "./request_cost.ts";
 import type { SharingAgent } from "./shares.ts";
 import { StorageWatch } from "./storage_watch.ts";
-import { UnsolicitedAdditions } from "./unasked.ts";
+import { UnsolicitedAdditions } from "./unsolicited_additions.ts";
 
 /**
  * Between two parts of slow work, each about as long: so it has half of the process at most, and

@@ -27,7 +27,7 @@ import { type AppendAnswer, appendSettled, roomIn } from "./append.ts";
 import { openAsMember, openAsReader, reachEpoch } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
-import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
+import { admitUnasked, welcomeBytesOf } from "./unsolicited_welcomes.ts";
 
 type CommitRequest = RequestBody<"SendCommit">;
 

@@ -7,7 +7,7 @@ import {
 } from "../../../proto/mod.ts";
 import type { Span } from "../deps.ts";
 import { authorize } from "./authorization.ts";
-import type { TransportKind } from "../link.ts";
+import type { TransportKind } from "../client_link.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker, CallHandler, CoreParts } from "./request_handler.ts";
 import * as channel from "./channel_requests.ts";

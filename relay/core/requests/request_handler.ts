@@ -10,7 +10,7 @@ import type { CoreLimits } from "../limits/limits.ts";
 import type { ConnectedAgent } from "../session/agent.ts";
 import type { Session } from "../session/session.ts";
 import type { Sessions } from "../session/sessions.ts";
-import type { StorageReclaimer } from "../upkeep/relief.ts";
+import type { StorageReclaimer } from "../upkeep/storage_reclaimer.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 
 export interface CoreParts {

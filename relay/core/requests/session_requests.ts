@@ -13,7 +13,7 @@ import {
 import { networkOf } from "../../../server/limits/mod.ts";
 import type { LogMoment } from "../cluster.ts";
 import type { VerifiedToken } from "../deps.ts";
-import type { EndReason } from "../link.ts";
+import type { EndReason } from "../client_link.ts";
 import { planOf } from "../limits/plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker } from "./request_handler.ts";

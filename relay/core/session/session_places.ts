@@ -13,7 +13,7 @@ import { type KeyId, RecentMap } from "../../../proto/mod.ts";
 import { type Newcomer, type Place, Places, type PlaceUse } from "../../../server/limits/mod.ts";
 import { type ConnectedAgent, isGuest } from "./agent.ts";
 import type { CoreConfig } from "../config.ts";
-import type { EndReason } from "../link.ts";
+import type { EndReason } from "../client_link.ts";
 import type { PlaceDeps } from "../limits/place_deps.ts";
 import { rankOf } from "../limits/plans.ts";
 import type { Session } from "./session.ts";

@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { parseChannelName } from "../../../proto/mod.ts";
-import type { TransportKind } from "../link.ts";
+import type { TransportKind } from "../client_link.ts";
 import { Actor } from "../testing/actors.ts";
 import { worldTest } from "../testing/scene.ts";
 import { settle } from "../testing/simulated_time.ts";

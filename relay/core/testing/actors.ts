@@ -25,7 +25,7 @@ import {
   createWelcome,
   signedCommit,
 } from "../../../tests/support/mod.ts";
-import type { TransportKind } from "../link.ts";
+import type { TransportKind } from "../client_link.ts";
 import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
 

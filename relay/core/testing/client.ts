@@ -24,7 +24,7 @@ import {
   type RequestBody,
   riderPrefixBytes,
 } from "../../../proto/mod.ts";
-import type { ClientLink, CoreSession, EndReason, TransportKind } from "../link.ts";
+import type { ClientLink, CoreSession, EndReason, TransportKind } from "../client_link.ts";
 import type { RelayCore } from "../relay_core.ts";
 
 export const testOrigin = "quic://localhost:4433";

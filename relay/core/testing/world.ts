@@ -11,7 +11,7 @@ import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../config.ts";
 import type { Cluster } from "../cluster.ts";
 import type { CoreEvent, Quota, Reservation, TokenVerifier } from "../deps.ts";
-import type { TransportKind } from "../link.ts";
+import type { TransportKind } from "../client_link.ts";
 import { createMeter, type Meter } from "../meter.ts";
 import { createRelayCore, type RelayCore } from "../relay_core.ts";
 import { TestClient, testOrigin } from "./client.ts";

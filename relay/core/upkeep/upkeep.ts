@@ -8,7 +8,7 @@ import type { LoadedChannel } from "../channel/channel.ts";
 import type { CoreConfig } from "../config.ts";
 import type { CoreDeps } from "../deps.ts";
 import type { LoadedChannels } from "../channel/loaded_channels.ts";
-import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
+import { careForQueue, saveSnapshot, writeCursors } from "./log_retention.ts";
 
 const careMs = 1_000;
 const upkeepMs = 60_000;

@@ -22,7 +22,7 @@ import {
   openMs,
   pause,
   send,
-} from "./fate.ts";
+} from "./commit_end.ts";
 import {
   type CommitRun,
   explain,

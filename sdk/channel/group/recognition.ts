@@ -15,7 +15,7 @@ import {
   type Recognition,
   type Trust,
 } from "../../../proto/mod.ts";
-import { atOnce, type InterruptibleWork } from "../../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../../base/interruptible_work.ts";
 import { isSigned, verifyBadges } from "../../mls/crypto/badge_signatures.ts";
 import { readBadges } from "../../mls/badges.ts";
 import type { Signatures } from "../../mls/crypto/signatures.ts";

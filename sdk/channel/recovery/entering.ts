@@ -4,7 +4,7 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import type { Permit } from "../connection/permit.ts";
-import { tellNamed } from "./choice.ts";
+import { tellNamed } from "./exclusion.ts";
 import { backOf, badOf, find, type RecoveryRun, report } from "./recovery_run.ts";
 import type { FoundCommit, MadeFounding, ReadableWelcome, WayBack } from "./recovery_state.ts";
 import { beginBack, cameIn, newBack, type WayBackStart } from "./way_back.ts";

@@ -14,7 +14,7 @@ import {
   type OwnersChange,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { InterruptibleWork } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/interruptible_work.ts";
 import { baseMembersOf, baseOf, identifiedMembersOf } from "../../mls/base_epoch.ts";
 import { placeOf, stateOf } from "../../mls/epoch.ts";
 import {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { atOnce, type InterruptibleWork } from "../../base/parts.ts";
+import { atOnce, type InterruptibleWork } from "../../base/interruptible_work.ts";
 import {
   createKeyPackage,
   encodeKeyPackageMessage,

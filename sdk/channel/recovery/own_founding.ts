@@ -18,7 +18,7 @@ import {
   isSame,
   needsChoice,
   standing,
-} from "./choice.ts";
+} from "./exclusion.ts";
 import { enterOwn, mayEnter } from "./entering.ts";
 import {
   badOf,

@@ -7,7 +7,7 @@
  * nobody can let it in where it wants to be.
  */
 import { generationOf } from "../../../proto/mod.ts";
-import { tellSetBack } from "./choice.ts";
+import { tellSetBack } from "./exclusion.ts";
 import { enterFollowed, enterMembership, enterOwn, goOutside, mayEnter } from "./entering.ts";
 import {
   arrived,

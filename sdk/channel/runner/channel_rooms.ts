@@ -37,7 +37,7 @@ import { CommitRunner } from "./commit_runner.ts";
 import { ConfirmationRunner } from "./confirmation_runner.ts";
 import { DepartureRunner } from "./departure_runner.ts";
 import { DutiesRunner } from "./duties_runner.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import { type InboxItem, InboxRunner } from "./inbox_runner.ts";
 import { KeyAgeRunner } from "./key_age_runner.ts";

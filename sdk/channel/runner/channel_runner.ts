@@ -17,7 +17,7 @@ import { newRoot, type RootEffect, type RootFacts } from "../root/root_state.ts"
 import { wayOut } from "../departure/succession.ts";
 import { rootFactsOf, stateOf } from "./channel_facts.ts";
 import { type ChannelParts, ChannelRooms } from "./channel_rooms.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import { tellRoom } from "./root_effects.ts";
 
 /**

@@ -33,7 +33,7 @@ import { type Plan, type PlannedChange, withLeavers } from "../commits/plan.ts";
 import type { LeaveProof } from "../records.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import {
   KeptOwnCommits,
   type MadeCommit,

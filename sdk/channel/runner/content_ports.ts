@@ -9,7 +9,7 @@ import type { EpochWaiters } from "./epoch_waiters.ts";
 import { createRequestRecords } from "./request_records.ts";
 import type { OutboxRunner } from "./outbox_runner.ts";
 import type { PositionRunner } from "./position_runner.ts";
-import { standsInLog } from "./standing.ts";
+import { standsInLog } from "./own_message_place.ts";
 
 interface ContentParts {
   readonly membership: Membership;

@@ -31,7 +31,7 @@ import type { DepartureFinding } from "../root/root_state.ts";
 import { doOthersStay, isLastOwner } from "../departure/succession.ts";
 import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import type { RecoveryRunner } from "./recovery_runner.ts";
 
 export interface DepartureRunnerParts extends LeaveParts {

@@ -12,7 +12,7 @@ import { askingOf, type IncomingEnvelope } from "../../content/incoming.ts";
 import type { HandedMessage } from "../../content/ports.ts";
 import type { ConsumptionReceipt } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import { EarlyMessages } from "../messages/handed_ahead.ts";
+import { EarlyMessages } from "../messages/early_messages.ts";
 import {
   hasInboxRoom,
   holds,

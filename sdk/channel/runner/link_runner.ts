@@ -25,7 +25,7 @@ import type { ChannelDeps } from "../deps.ts";
 import type { HealthLog } from "../health.ts";
 import type { LinkFinding } from "../root/root_state.ts";
 import type { StoreAge } from "./store_age.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
 import { noticeOf } from "./notice_kinds.ts";

@@ -2,7 +2,7 @@
  * Words of the relay about a channel, when their turn has come: entries are read, the rest goes to
  * those that it is for.
  */
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import type { LinkRunnerParts } from "./link_runner.ts";
 import type { Rooms } from "./rooms.ts";
 

@@ -27,7 +27,7 @@ import {
 } from "../messages/outbox_state.ts";
 import { type CounterRecord, putCounters } from "../records.ts";
 import type { PostOptions, Sent } from "../messages/send_options.ts";
-import { standsInLog } from "./standing.ts";
+import { standsInLog } from "./own_message_place.ts";
 import type { OrderRunner } from "./order_runner.ts";
 import { BundleSealer, contentLength, type SealableContent, slackOf } from "./bundle_sealer.ts";
 import { Callers, Calls } from "./calls.ts";

@@ -20,7 +20,7 @@ import type { Senders } from "../reading/senders.ts";
 import type { ChannelStore } from "../records.ts";
 import type { ChannelQueue } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import type { findCommit } from "./find_commit.ts";
 import type { InboxRunner } from "./inbox_runner.ts";
 import { aadOf, type IntakeParts } from "./intake.ts";

@@ -45,7 +45,7 @@ import {
   type OpenedFounding,
   openFounding,
   openWelcome,
-} from "./openings.ts";
+} from "./open_welcomes.ts";
 import { findCommit } from "./find_commit.ts";
 
 export type DeliveredLeaf = NoticeBody<"DeliverLeaf">;

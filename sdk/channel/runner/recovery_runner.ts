@@ -27,7 +27,7 @@ import type { HealthLog, StoppedState } from "../health.ts";
 import { leftOutBy, nobodyElse, rootOf } from "../group/lineage.ts";
 import type { Membership } from "../group/membership.ts";
 import { previewOf, type RecoveryPreview } from "../recovery/recovery_preview.ts";
-import { choose, needsChoice, standing } from "../recovery/choice.ts";
+import { choose, needsChoice, standing } from "../recovery/exclusion.ts";
 import { isOffered } from "../recovery/own_founding.ts";
 import { stepRecovery } from "../recovery/recovery.ts";
 import { restore } from "../recovery/recovery_records.ts";
@@ -65,11 +65,11 @@ import { reportChanges } from "../recovery/welcome_back.ts";
 import type { Welcome } from "./welcomes.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, StepResult, Steps } from "./channel_queue.ts";
-import type { RootDoor } from "./door.ts";
+import type { RootDoor } from "./root_door.ts";
 import { writeEntered } from "./entrances.ts";
 import { enterGeneration } from "./group_moves.ts";
 import type { WaitEnd } from "./link_runner.ts";
-import type { OpenedFounding } from "./openings.ts";
+import type { OpenedFounding } from "./open_welcomes.ts";
 import {
   badOf as stopOf,
   baseNameOf,

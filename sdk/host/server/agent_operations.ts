@@ -19,7 +19,7 @@ import {
   type OperationAnswer,
   type OperationsByName,
 } from "./operation.ts";
-import { agentState, watch, wholeState } from "./watching.ts";
+import { agentState, watch, wholeState } from "./state_updates.ts";
 
 export const agentOperations: OperationsByName = new Map([
   ...checked(looks, {

@@ -6,7 +6,7 @@ import { type ConnectOptions, StaticClient } from "../../api/client.ts";
 import { connectAgent } from "../../api/connect_agent.ts";
 import { ChannelManager } from "../../api/manager.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { readAlone, readOneByOne } from "./reading_alone.ts";
 import { ServedChannels } from "./serving.ts";
 import type { ConnectFields } from "./session.ts";

@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createError, StaticError } from "../../base/errors.ts";
 import { type Actor, name, Stage, until } from "../../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { programOf, programWith } from "./testing/memory_program.ts";
 

@@ -10,7 +10,7 @@ import { encodeError } from "../wire_errors.ts";
 import { encodeEnvelope, encodeEvent } from "../wire_values.ts";
 import type { Envelope } from "../../content/envelope.ts";
 import { sendAll } from "./group_sending.ts";
-import type { ReadMessage } from "./held.ts";
+import type { ReadMessage } from "./agent_handle.ts";
 import {
   channelOf,
   checked,

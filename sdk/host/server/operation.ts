@@ -9,7 +9,7 @@ import { invalidArgument } from "../../base/errors.ts";
 import type { ChannelManager } from "../../api/manager.ts";
 import type { HeaderFields } from "../fields.ts";
 import type { FrameHeader } from "../frames.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import type { Receivers } from "./receivers.ts";
 import type { ProgramStreams } from "./streams.ts";
 

@@ -2,7 +2,7 @@
 // log was set back.
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
-import type { MessageReader, ReadMessage } from "./held.ts";
+import type { MessageReader, ReadMessage } from "./agent_handle.ts";
 import { ReaderPosition } from "./reader_position.ts";
 import { live, Log, open, type Place, place, take } from "./testing/memory_log.ts";
 

@@ -2,7 +2,7 @@
 // else.
 import { assertEquals } from "@std/assert";
 import { type Actor, name, Stage, until } from "../../../tests/support/scenario/stage.ts";
-import type { MessageReader, ReadMessage } from "./held.ts";
+import type { MessageReader, ReadMessage } from "./agent_handle.ts";
 import type { Readers } from "./readers.ts";
 import { SharedAgent } from "./shared_agent.ts";
 

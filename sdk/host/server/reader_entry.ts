@@ -6,7 +6,7 @@ import type { AgentId } from "../../../proto/mod.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import type { Envelope } from "../../content/envelope.ts";
-import type { LagLimits, ReaderLag } from "./lag.ts";
+import type { LagLimits, ReaderLag } from "./reader_lag.ts";
 import type { LogArrival, ReaderPlace, ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecords } from "./reader_records.ts";
 

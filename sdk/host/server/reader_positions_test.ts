@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../../tests/support/mod.ts";
 import { StaticError } from "../../mod.ts";
 import { encodeFields } from "../../store/mod.ts";
-import type { MessageReader, ReadMessage } from "./held.ts";
+import type { MessageReader, ReadMessage } from "./agent_handle.ts";
 import { live, Log, open, type Place, place, take } from "./testing/memory_log.ts";
 
 async function next(reader: MessageReader): Promise<ReadMessage & { readonly text: string }> {

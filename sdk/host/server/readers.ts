@@ -15,8 +15,8 @@ import {
   type ReadMessage,
   type ReadOptions,
   sizeOf,
-} from "./held.ts";
-import { ReaderLag } from "./lag.ts";
+} from "./agent_handle.ts";
+import { ReaderLag } from "./reader_lag.ts";
 import {
   createReader,
   type DurableReader,

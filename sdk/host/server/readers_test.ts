@@ -2,7 +2,7 @@
 // channel does after a crash.
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../../mod.ts";
-import type { MessageReader, ReadMessage } from "./held.ts";
+import type { MessageReader, ReadMessage } from "./agent_handle.ts";
 import {
   live,
   Log,

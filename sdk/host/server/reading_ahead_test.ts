@@ -1,14 +1,14 @@
 // Loops of quick programs, which get several messages at once: none is lost, none changes its
 // place, and none is done with unseen.
 import { assertEquals } from "@std/assert";
-import { HostLink } from "../link.ts";
+import { HostLink } from "../host_link.ts";
 import type { ReadAhead } from "../read_ahead.ts";
 import { readRemote } from "../remote_reader.ts";
 import type { InboxReader } from "../../channel/runner/inbox_runner.ts";
 import { eventually } from "../../../tests/support/mod.ts";
 import { type Actor, name, runtime, Stage } from "../../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { SharedAgent } from "./shared_agent.ts";
 import { programWith } from "./testing/memory_program.ts";
 

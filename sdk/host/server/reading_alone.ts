@@ -11,7 +11,7 @@ import {
   type ReadMessage,
   type ReadOptions,
   sizeOf,
-} from "./held.ts";
+} from "./agent_handle.ts";
 
 /** Asking for the next message acknowledges those given, except with `manual`. */
 export function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {

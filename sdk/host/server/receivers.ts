@@ -7,7 +7,7 @@ import type { Channel } from "../../api/channel.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 import type { Runtime } from "../../base/runtime.ts";
 import type { ReceiveOptions } from "../../channel/runner/inbox_runner.ts";
-import type { AgentHandle, MessageReader, ReadMessage } from "./held.ts";
+import type { AgentHandle, MessageReader, ReadMessage } from "./agent_handle.ts";
 
 interface WaitingReceiver {
   readonly give: (next: ReadMessage | undefined) => void;

@@ -11,12 +11,12 @@ import { HeaderFields } from "../fields.ts";
 import { encodeFrame, type FrameHeader, type HostFrame, protocolVersion } from "../frames.ts";
 import { encodeError } from "../wire_errors.ts";
 import { agentOperations } from "./agent_operations.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { messageOperations } from "./message_operations.ts";
 import type { OperationAnswer, OperationCall, OperationsByName } from "./operation.ts";
 import { Receivers } from "./receivers.ts";
 import { ProgramStreams } from "./streams.ts";
-import { agentState } from "./watching.ts";
+import { agentState } from "./state_updates.ts";
 
 /** The parts that an entry point adds: the connection, and perhaps operations of its own. */
 export interface SessionParts {

@@ -7,7 +7,7 @@ import type { StaticError } from "../../base/errors.ts";
 import type { Agent } from "../../channel/agent.ts";
 import { toStaticError } from "../../channel/faults.ts";
 import { ChannelManager } from "../../api/manager.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { createReaderRecords } from "./reader_records.ts";
 import type { ReaderState } from "./reader_entry.ts";
 import { Readers } from "./readers.ts";

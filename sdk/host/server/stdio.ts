@@ -10,7 +10,7 @@ import { HostFrameReader } from "../frames.ts";
 import { after, nowMs, randomBytes } from "../../platform/timers.ts";
 import { connectAlone, connectOptionsOf } from "./connecting.ts";
 import { HostFrameWriter } from "./frame_writer.ts";
-import type { AgentHandle } from "./held.ts";
+import type { AgentHandle } from "./agent_handle.ts";
 import { runtimeName } from "./runtime_name.ts";
 import { HostSession } from "./session.ts";
 

@@ -3,7 +3,7 @@
  * begin with what waits for a durable reader, of which it takes nothing.
  */
 import type { MissedEvents } from "../../base/event_stream.ts";
-import type { MessageReader } from "./held.ts";
+import type { MessageReader } from "./agent_handle.ts";
 import type { ReaderEntry } from "./reader_entry.ts";
 
 export interface TailParts {

@@ -4,7 +4,7 @@
  */
 import { type Badge, badgeStatement } from "../../../proto/mod.ts";
 import type { SignedBytes } from "../../../wasm/mod.ts";
-import type { InterruptibleWork } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/interruptible_work.ts";
 import { type Signatures, verifyInParts } from "./signatures.ts";
 
 type Verifying = Pick<Signatures, "verifyHandshakes">;

@@ -9,7 +9,7 @@
  * without a wait among them an epoch begins, and a commit is made, in one step.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { InterruptibleWork } from "../../base/parts.ts";
+import type { InterruptibleWork } from "../../base/interruptible_work.ts";
 import { chooseKeyAgreement, type KeyAgreement } from "./key_agreement.ts";
 import { chooseLongHash, type LongHash } from "./long_hash.ts";
 import type { OpeningMlKem } from "./ml_kem.ts";

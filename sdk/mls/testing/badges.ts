@@ -62,7 +62,7 @@ export async function addAsTheyAre(world: World, by: Agent, ...agents: Agent[]):
 }
 
 /** For worlds of letters, which judge by the real rules. */
-export { atOnce, type InterruptibleWork } from "../../base/parts.ts";
+export { atOnce, type InterruptibleWork } from "../../base/interruptible_work.ts";
 export {
   type BadgedCommit,
   checkCommitBadges,

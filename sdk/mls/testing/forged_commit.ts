@@ -10,7 +10,7 @@ import {
   type MemberProof,
   type OwnersChange,
 } from "../../../proto/mod.ts";
-import { atOnce } from "../../base/parts.ts";
+import { atOnce } from "../../base/interruptible_work.ts";
 import { type ChannelBinding, encodeBinding } from "../channel_extensions.ts";
 import { createRules } from "../channel_rules.ts";
 import { createCommit } from "../commit.ts";

@@ -7,7 +7,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { portableKeyAgreement } from "../crypto/key_agreement.ts";
 import { createXWing } from "../crypto/x_wing.ts";
 import type { Signatures } from "../crypto/signatures.ts";
-import { atOnce } from "../../base/parts.ts";
+import { atOnce } from "../../base/interruptible_work.ts";
 import { createEntry } from "../admissions.ts";
 import { baseOf, pskOf } from "../base_epoch.ts";
 import { MlsFault } from "../codec.ts";

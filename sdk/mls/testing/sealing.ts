@@ -1,5 +1,5 @@
 /** For worlds of letters, which judge by the real rules, and for suites of all runtimes. */
-export { atOnce } from "../../base/parts.ts";
+export { atOnce } from "../../base/interruptible_work.ts";
 export { decodeBinding, encodeBinding } from "../channel_extensions.ts";
 export { createCommit } from "../commit.ts";
 export { putLayer } from "../crypto/seal_layer.ts";

@@ -20,7 +20,7 @@ import type { Signatures } from "../crypto/signatures.ts";
 import { portableSignatures } from "./portable_signatures.ts";
 import { createSealKey, type SealKeyPair } from "../crypto/seal_layer.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
-import { atOnce } from "../../base/parts.ts";
+import { atOnce } from "../../base/interruptible_work.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { type ConsumptionReceipt, DurableGroup } from "../durable_group.ts";

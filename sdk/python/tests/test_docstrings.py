@@ -11,7 +11,7 @@ from unittest import mock
 
 import static_sdk
 from place import API_KEY, API_URL, CA_FILE, ENDPOINT, PairCase
-from static_sdk import Channel, ChannelManager, StaticClient, errors, loops, values
+from static_sdk import Channel, ChannelManager, StaticClient, errors, iterators, values
 
 SETTINGS = {
     "STATIC_RELAY_URL": ENDPOINT,

@@ -9,7 +9,7 @@ from typing import Any, Callable
 
 from place import PairCase, alive, channel_name, until
 from static_sdk import StaticClient, TransportError
-from static_sdk.link import _live as live
+from static_sdk.frame_connection import _live as live
 
 SECONDS = 30.0
 

@@ -5,7 +5,7 @@ import { ConnectionButton } from "./connection.ts";
 import { InvitationCard } from "./invitation_card.ts";
 import type { Pane } from "./pane.ts";
 import type { ChatRoom } from "./room.ts";
-import { Said } from "./said.ts";
+import { Said } from "./conversation_lines.ts";
 import { Say } from "./say.ts";
 import type { TabAgent } from "./tab_agent.ts";
 

@@ -11,7 +11,7 @@ import type { Pane } from "./pane.ts";
 import { MeterView } from "./meter_view.ts";
 import type { ChatRoom } from "./room.ts";
 import type { TabAgent } from "./tab_agent.ts";
-import { Name, Picture } from "./who.ts";
+import { Name, Picture } from "./agent_view.ts";
 
 /** Between two questions about who is there, while the members are looked at. */
 const presenceMs = 60_000;

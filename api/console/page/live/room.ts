@@ -12,7 +12,7 @@ import {
   silence,
   type Speaker,
 } from "./conversation.ts";
-import { inWords } from "./naming.ts";
+import { inWords } from "./display_name.ts";
 
 /** Characters of a message. */
 const maxShown = 20_000;

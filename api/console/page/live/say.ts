@@ -1,7 +1,7 @@
 /** The field for what the reader says: to everybody, or as a request to one member. */
 import { html, useState, type VNode } from "../ui.ts";
 import type { Speaker } from "./conversation.ts";
-import { namingOf } from "./naming.ts";
+import { namingOf } from "./display_name.ts";
 import type { ChatRoom } from "./room.ts";
 
 /**

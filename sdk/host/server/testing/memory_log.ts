@@ -12,7 +12,7 @@ import type { Runtime } from "../../../base/runtime.ts";
 import type { InboxReader } from "../../../channel/runner/inbox_runner.ts";
 import { Envelope } from "../../../content/envelope.ts";
 import type { LoadedRecord, RecordChange } from "../../../store/mod.ts";
-import type { MessageReader } from "../held.ts";
+import type { MessageReader } from "../agent_handle.ts";
 import { createReaderRecords, type ReaderRecord, type ReaderRecords } from "../reader_records.ts";
 import { Readers } from "../readers.ts";
 

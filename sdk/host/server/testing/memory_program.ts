@@ -6,7 +6,7 @@ import { HostConnection } from "../../connection.ts";
 import type { HeaderFields } from "../../fields.ts";
 import { HostFrameReader } from "../../frames.ts";
 import { holdAlone } from "../connecting.ts";
-import type { AgentHandle } from "../held.ts";
+import type { AgentHandle } from "../agent_handle.ts";
 import { HostSession } from "../session.ts";
 import { type Actor, runtime } from "../../../../tests/support/scenario/stage.ts";
 

@@ -25,7 +25,7 @@ from .errors import (
     TransportError,
     UnavailableError,
 )
-from .loops import Answer, Envelope, Loop
+from .iterators import Answer, Envelope, Loop
 from .serving import Serving
 from .values import (
     Attested,

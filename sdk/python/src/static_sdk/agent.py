@@ -7,11 +7,11 @@ import weakref
 from typing import Any, Deque, Dict, Mapping, NoReturn, Optional, Tuple
 
 from .errors import StaticError, TransportError
-from .link import Call, Link
+from .frame_connection import Call, Link
 from .recent import Recent
-from .steps import Steps, ask
+from .coroutines import Steps, ask
 from .table import AGAIN
-from .way import Way
+from .transport import Way
 
 _CLOSE_SECONDS = 10.0
 

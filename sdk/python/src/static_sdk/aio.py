@@ -16,13 +16,13 @@ from typing import Any, ClassVar, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import operations
 from .agent import Agent, NotCopied
-from .async_loops import Answer, Envelope, Handler, Loop, Serving, answer_of, envelope_with  # asyncio
+from .async_iterators import Answer, Envelope, Handler, Loop, Serving, answer_of, envelope_with  # asyncio
 from .connecting import Token, check_options, connect
-from .loops import payload_of  # asyncio
-# blocking: from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
+from .iterators import payload_of  # asyncio
+# blocking: from .iterators import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
 from .operations import milliseconds
 # blocking: from .serving import Handler, Serving
-from .steps import run_async
+from .coroutines import run_async
 from .streams import Stream
 from .values import (
     Event,

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Dict, Iterable, List, Mapping, Optional, Seque
 from . import operations
 from .agent import Agent, NotCopied
 from .connecting import Token, check_options, connect
-from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
+from .iterators import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
 from .operations import milliseconds
 from .serving import Handler, Serving
-from .steps import run
+from .coroutines import run
 from .streams import Stream
 from .values import (
     Event,

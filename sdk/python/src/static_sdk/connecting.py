@@ -18,11 +18,11 @@ from .driver import Driver
 from .errors import InvalidArgumentError, StaticError, StoreError, TransportError
 from .frames import PROTOCOL
 from .hosts import Start, find_host, place_of
-from .link import Link
+from .frame_connection import Link
 from .runtime import driver_command, find_runtime, host_command
 from .settings import Settings, read_settings, same_api, trust_path
-from .steps import Steps, ask, pause
-from .way import Way
+from .coroutines import Steps, ask, pause
+from .transport import Way
 
 #: A token, or a function that returns one; with ``static_sdk.aio`` it may be a coroutine function.
 Token = Union[str, Callable[[], Union[str, Awaitable[str]]]]

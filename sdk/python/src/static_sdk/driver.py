@@ -10,7 +10,7 @@ import sys
 from typing import Any, Callable, Dict, List, Sequence
 
 from .errors import StaticError, TransportError
-from .link import CHUNK, Link, log
+from .frame_connection import CHUNK, Link, log
 from .runtime import driver_environment
 
 _KEPT_LINES = 20

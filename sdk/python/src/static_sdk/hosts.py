@@ -25,9 +25,9 @@ from ._version import __version__
 from .driver import apart
 from .errors import ChannelError, InvalidArgumentError, StaticError, StoreError, TransportError, error_of
 from .frames import PROTOCOL, FrameReader, encode_frame
-from .link import CHUNK, Link
+from .frame_connection import CHUNK, Link
 from .runtime import host_environment
-from .steps import Steps, ask, pause
+from .coroutines import Steps, ask, pause
 
 #: What every system allows for the path of a socket.
 _MAX_PATH_BYTES = 100

@@ -10,8 +10,8 @@ from .agent import Agent
 from .errors import InvalidArgumentError, StaticError, TransportError
 from .frames import Frame
 from .groups import Group, check_sent, message_id
-from .link import Call, Link
-from .steps import Steps
+from .frame_connection import Call, Link
+from .coroutines import Steps
 from .table import RESULT
 from .values import Guest, Json, Member, Payload, Sent, message_fields
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Tuple
 
-from .link import Link
+from .frame_connection import Link
 
 #: More than a host is ever ahead of its disk.
 _MAX = 256

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Optional, Set, Tuple
 from .agent import NotCopied
 from .errors import RemoteError, StaticError
 from .operations import content_of
-from .steps import Steps, run
+from .coroutines import Steps, run
 from .streams import Item, Stream
 from .values import Payload, Request, message_fields
 

@@ -9,12 +9,12 @@ from concurrent.futures import Future
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .agent import Agent
-from .ahead import Ahead, Pace
+from .prefetch import Ahead, Pace
 from .errors import StaticError
 from .frames import Frame
-from .link import Call, Link
+from .frame_connection import Call, Link
 from .recent import Recent
-from .steps import Steps, ask
+from .coroutines import Steps, ask
 
 
 class Place(NamedTuple):
