@@ -9,7 +9,7 @@ import { readSettings } from "../service/settings.ts";
 
 export { wakeCommands } from "../wake/commands.ts";
 
-/** Behind a name, as in `../later.ts`. */
+/** Behind a name, as in `../lazy_sdk.ts`. */
 const serveModule = "../mcp/serve.ts";
 
 export const mcp: Command = {

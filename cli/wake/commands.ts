@@ -9,7 +9,7 @@ import { parseRule, rules } from "../mcp/policy.ts";
 import { pluginFiles } from "./claude_plugin.ts";
 import { sentence } from "./sentence.ts";
 
-/** Behind a name, as in `../later.ts`. */
+/** Behind a name, as in `../lazy_sdk.ts`. */
 const wakerModule = "./waker.ts";
 
 const [minSeconds, maxPerHour] = ["2", "60"];

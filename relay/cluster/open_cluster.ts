@@ -354,8 +354,9 @@ class ClusterRelay {
       others: () => peers.others,
     });
     const { leases } = this.#store.engine;
-    const leasesOf = (relay: string): LeaseBook =>
-      createLeaseBook(leases, relay, this.#write as CommandWriter); // cast: verdicts of its commands
+    // cast: verdicts of its commands
+    const write = this.#write as CommandWriter;
+    const leasesOf = (relay: string): LeaseBook => createLeaseBook(leases, relay, write);
     const silences = this.#silences;
     return { engine, peers, cluster, leasesOf, silences, stats: () => this.#stats(peers) };
   }

@@ -6,9 +6,9 @@ export const source =
   "4}\"].join(\"|\"),We=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Le=\"(?! )\\\\p{Zs}|^ |(?<" +
   "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Ke=fe(()=>new RegExp(`(${Ie})|[${We}]|${Le}`,\"gu\")),q=\"!-[\\\\]-~\\\\u00a1-\\\\u00" +
   "ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",De=new RegExp(`^[${q}]+(?: [${q}" +
-  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var $e=/^[\\p{Zs}\\\\]/u;function He(t,e){return t.replace(Ke(),(r," +
+  "]+)*$`),wr=new RegExp(`^[${q} \\\\\\\\\\\\n\\\\t]*$`);var He=/^[\\p{Zs}\\\\]/u;function $e(t,e){return t.replace(Ke(),(r," +
   "n)=>n??(e.test(r)?r:Fe(r)))}function Fe(t){return`\\\\u{${t.codePointAt(0)?.toString(16)}}`}function U(t){return" +
-  " De.test(t)?t:He(t,$e)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
+  " De.test(t)?t:$e(t,He)}var Ne=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu Knda " +
   "Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(t=>[t]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\",\"Ha" +
   "ni\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],vr=fe(()=>{let t=Ne.map(e=>e.map(r=>`\\\\p{scx=${r}}`).join(\"\"));return new " +
   "RegExp(t.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var i={invalidArgument:3,deadlineExceede" +
@@ -61,19 +61,19 @@ export const source =
   "HeaderNameBytes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,contentRecei" +
   "pts:64,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5," +
   "inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var " +
-  "w=3,y=4,T=2,V={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCellBytes)thr" +
+  "w=3,y=4,T=2,J={control:0,data:1};function R(t){if(!Number.isInteger(t)||t<g.minCellBytes||t>g.maxCellBytes)thr" +
   "ow new m(\"protocol_error\",`A cell has ${g.minCellBytes} to ${g.maxCellBytes} bytes, not ${t}`);return t}functi" +
   "on I(t){if(t===0||t>g.envelopeBytes)throw new m(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 " +
   "to ${g.envelopeBytes} are allowed`)}var P=class{#e;#r=[];#t=[];#n=[0,0];#o=0;constructor(e){this.#e=R(e)}set c" +
   "ellBytes(e){if(this.#o>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#" +
   "e=R(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#o}push(e,r){I(r.length),(e===\"control\"?t" +
-  "his.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?V.control:V.data,n=r===V.control?th" +
+  "his.#r:this.#t).push(r),this.#o+=r.length+y}next(e){let r=this.#r.length>0?J.control:J.data,n=r===J.control?th" +
   "is.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#s(o,n,r)" +
   ",o}#s(e,r,n){let o=w,s=0,l=this.#n[n]??0;for(let c of r){if(l===0){if(e.length-o<=y)break;je(e,o,c.length),o+=" +
   "y,l=y}let a=l-y,f=c.subarray(a,a+e.length-o);if(e.set(f,o),o+=f.length,l+=f.length,l-y<c.length)break;s++,l=0}" +
   "let u=o-w;s===1?r.shift():r.splice(0,s),this.#n[n]=l,this.#o-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};func" +
-  "tion J(t,e,r){let n=e+T;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function je(t,e,r){t" +
-  "[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ve=64*1024,pe=.5,Je=2,M=class{#e;#r;#t=[];#n=0;#o=0;#s=new " +
+  "tion V(t,e,r){let n=e+T;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function je(t,e,r){t" +
+  "[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Je=64*1024,pe=.5,Ve=2,M=class{#e;#r;#t=[];#n=0;#o=0;#s=new " +
   "Uint8Array(0);#a=\"off\";#i=0;#c;#u=0;#d=!0;#p=!1;#y=!1;#l=!1;#h=new Set;#f={cells:0,coverCells:0,coverBytes:0,p" +
   "addingBytes:0};constructor(e){this.#e=e,this.#r=new P(e.cellBytes)}get pendingBytes(){return this.#r.pendingBy" +
   "tes+this.#n+this.#o}get counts(){return{...this.#f}}push(e,r){this.#l||(this.#t.length===0?this.#r.push(e,r):(" +
@@ -87,15 +87,15 @@ export const source =
   "n this.#p||this.#a!==\"constant\"&&this.#r.pendingBytes>0}async#E(){await void 0;try{for(;!this.#l&&this.#b();){" +
   "let e=this.#a===\"constant\"?this.#_():this.#k();if(await this.#e.write(e,this.#r.cellBytes),this.#o=0,this.#l)b" +
   "reak;this.#C(),this.#e.onWritten?.()}}catch(e){this.#o=0;let r=this.#l;this.stop(),r||this.#e.onFailed?.(e)}th" +
-  "is.#y=!1,this.#B()}#B(){if(!(this.#l||this.pendingBytes>0)){this.#s.length>Je*this.#r.cellBytes&&(this.#s=new " +
+  "is.#y=!1,this.#B()}#B(){if(!(this.#l||this.pendingBytes>0)){this.#s.length>Ve*this.#r.cellBytes&&(this.#s=new " +
   "Uint8Array(0));for(let e of this.#h)e(!0)}}#_(){this.#p=!1;let e=this.#g(1);return this.#x(e)?e:this.#w(e)}#k(" +
   "){let{cellBytes:e,pendingBytes:r}=this.#r;if(r===0)return this.#p=!1,this.#w(this.#g(1));let n=Math.ceil(r/(e-" +
-  "w))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(Ve/e)))),s=0;for(;s<o.length&&this.#x(o.subarray(s,s+e));)s+=" +
+  "w))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(Je/e)))),s=0;for(;s<o.length&&this.#x(o.subarray(s,s+e));)s+=" +
   "e;return o.subarray(0,s)}#g(e){let r=e*this.#r.cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r))," +
   "this.#s.subarray(0,r)}#x(e){let r=this.#r.pendingBytes;if(this.#r.next(e)===void 0)return!1;let n=r-this.#r.pe" +
   "ndingBytes;return this.#o+=n,this.#f.cells++,this.#f.paddingBytes+=e.length-w-n,this.#v(e,w+n),!0}#w(e){return" +
   " this.#f.cells++,this.#f.coverCells++,this.#f.coverBytes+=e.length,this.#v(e.fill(0),w),e}#v(e,r){let{rider:n}" +
-  "=this.#e;if(n!==void 0)for(let o=r;e.length-o>T;){let s=n(e.length-o-T);if(s===void 0)return;o=J(e,o,s)}}#A(){" +
+  "=this.#e;if(n!==void 0)for(let o=r;e.length-o>T;){let s=n(e.length-o-T);if(s===void 0)return;o=V(e,o,s)}}#A(){" +
   "let e=this.#e.nowMs();this.#c=this.#e.after(this.#a===\"poisson\"?this.#S():this.#U(e),()=>{this.#p=this.#d||thi" +
   "s.#a===\"constant\"&&this.#r.pendingBytes>0,this.#A(),this.#m()})}#S(){return-Math.log(1-this.#e.random())*this." +
   "#i}#U(e){this.#u=Ge(this.#u,this.#i,e);let r=this.#e.random()*pe*this.#i;return Math.max((1-pe)*this.#i,this.#" +
@@ -170,7 +170,7 @@ export const source =
   ").slice()):n=o===me?cr(s):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#d(e){this.#i(e),t" +
   "his.#n.abort(oe(\"transport_error\",e.message))}};function _e(t){if(!(t instanceof h)||t.code===\"transport_error" +
   "\")return{message:_(t)};let{code:e,message:r,retryAfterMs:n}=t;return{code:e,message:r,retryAfterMs:n}}function" +
-  " cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var $=class{#e=new Map;#r;#t=1/0;#n" +
+  " cr(t){return ae(new TextDecoder().decode(t),\"the relay ended the stream\")}var H=class{#e=new Map;#r;#t=1/0;#n" +
   "=0;after(e,r){let n=Math.ceil((performance.now()+e)/250),o={run:r},s=this.#e.get(n);return s===void 0?this.#e." +
   "set(n,new Set([o])):s.add(o),this.#n++,n<this.#t?this.#a(n):this.#n===1&&this.#s(!0),()=>{this.#o(n,o)}}#o(e,r" +
   "){let n=this.#e.get(e);return n===void 0||!n.delete(r)?!1:(n.size===0&&this.#e.delete(e),this.#n--,this.#n===0" +
@@ -178,9 +178,9 @@ export const source =
   "),this.#t=e;let r=Math.max(0,e*250-performance.now());this.#r=setTimeout(()=>this.#i(),Math.min(r,2147483647))" +
   "}#i(){this.#r=void 0,this.#t=1/0;let e=performance.now(),r=1/0;for(let[n,o]of this.#e)if(n*250>e)r=Math.min(r," +
   "n);else for(let s of o)queueMicrotask(()=>this.#o(n,s)&&s.run());r<1/0&&this.#a(r)}};function Se(){return Date" +
-  ".now()}var ur=5e3,fr=new $;function k(t,e){if(t>=ur)return fr.after(t,e);let r=setTimeout(e,t);return()=>clear" +
-  "Timeout(r)}function H(t){return crypto.getRandomValues(new Uint8Array(t))}function pr(){return{request:(t,e)=>" +
-  "fetch(t,e),close:()=>{}}}var yr=16,Ue=ke({openHttp:pr,unusable:hr,randomBytes:H,callsAtOnce:yr,after:k});funct" +
+  ".now()}var ur=5e3,fr=new H;function k(t,e){if(t>=ur)return fr.after(t,e);let r=setTimeout(e,t);return()=>clear" +
+  "Timeout(r)}function $(t){return crypto.getRandomValues(new Uint8Array(t))}function pr(){return{request:(t,e)=>" +
+  "fetch(t,e),close:()=>{}}}var yr=16,Ue=ke({openHttp:pr,unusable:hr,randomBytes:$,callsAtOnce:yr,after:k});funct" +
   "ion hr({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts only what the " +
   "browser trusts; tls options do not apply\":void 0}var mr=1500,gr=64*1024;function Pe(t){let e=t.readable.getRea" +
   "der({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(gr),o=()=>{},s=new Pr" +
@@ -212,5 +212,5 @@ export const source =
   "ervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":return void n?.flush(a.timeoutMs).then(f" +
   "=>{t.post({kind:\"flushed\",id:a.id,flushed:f})});case\"read\":return void c();case\"stop\":return n?.stop();case\"cl" +
   "ose\":return r?.close(a.closeCode),void e.after(xr,e.exit)}})}function Re(t){let e=globalThis;Oe({post:r=>e.pos" +
-  "tMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after:k,randomBytes:H,exit:()=>e." +
+  "tMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:Se,after:k,randomBytes:$,exit:()=>e." +
   "close()})}Re([Me,Ue]);\n";

@@ -1,16 +1,16 @@
 /** Built from sdk/platform/deno_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
-  "function Je(r){let e;return()=>e??=r()}var Ve=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",Ge=\"\\\\p{Extend" +
-  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",jt=[`${Ge}(?:\\\\u200d${Ge})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${Ve}" +
+  "function Ge(r){let e;return()=>e??=r()}var Ve=\"[\\\\u0600-\\\\u0dff\\\\u1000-\\\\u109f\\\\u1780-\\\\u17ff]\",Je=\"\\\\p{Extend" +
+  "ed_Pictographic}[\\\\ufe0f\\\\p{Emoji_Modifier}]?\",jt=[`${Je}(?:\\\\u200d${Je})*`,\"[0-9#*]\\\\ufe0f\\\\u20e3\",`(?<=${Ve}" +
   ")[\\\\u200c\\\\u200d](?=${Ve})`,\"(?<=[\\\\p{L}\\\\p{N}\\\\p{P}\\\\p{S}])(?:(?!\\\\p{Default_Ignorable_Code_Point})\\\\p{M}){1," +
   "4}\"].join(\"|\"),Qt=\"\\\\p{C}\\\\p{Zl}\\\\p{Zp}\\\\p{M}\\\\p{Default_Ignorable_Code_Point}\\\\u2800\",Vt=\"(?! )\\\\p{Zs}|^ |(?<" +
-  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Gt=Je(()=>new RegExp(`(${jt})|[${Qt}]|${Vt}`,\"gu\")),Be=\"!-[\\\\]-~\\\\u00a1-\\\\u0" +
-  "0ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Jt=new RegExp(`^[${Be}]+(?: [${" +
-  "Be}]+)*$`),on=new RegExp(`^[${Be} \\\\\\\\\\\\n\\\\t]*$`);var Zt=/^[\\p{Zs}\\\\]/u;function Yt(r,e){return r.replace(Gt()" +
+  "= ) | $|\\\\\\\\(?=u\\\\{[0-9a-f]+\\\\})\",Jt=Ge(()=>new RegExp(`(${jt})|[${Qt}]|${Vt}`,\"gu\")),Be=\"!-[\\\\]-~\\\\u00a1-\\\\u0" +
+  "0ac\\\\u00ae-\\\\u02ff\\\\u2010-\\\\u2027\\\\u2190-\\\\u21ff\\\\u2500-\\\\u259f\\\\u2713\\\\u2717\",Gt=new RegExp(`^[${Be}]+(?: [${" +
+  "Be}]+)*$`),on=new RegExp(`^[${Be} \\\\\\\\\\\\n\\\\t]*$`);var Zt=/^[\\p{Zs}\\\\]/u;function Yt(r,e){return r.replace(Jt()" +
   ",(t,n)=>n??(e.test(t)?t:Xt(t)))}function Xt(r){return`\\\\u{${r.codePointAt(0)?.toString(16)}}`}function Z(r){re" +
-  "turn Jt.test(r)?r:Yt(r,Zt)}var er=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu K" +
+  "turn Gt.test(r)?r:Yt(r,Zt)}var er=[...\"Latn Grek Cyrl Armn Hebr Arab Thaa Deva Beng Guru Gujr Orya Taml Telu K" +
   "nda Mlym Sinh Thai Laoo Tibt Mymr Geor Ethi Khmr\".split(\" \").map(r=>[r]),[\"Latn\",\"Hani\",\"Hira\",\"Kana\"],[\"Latn\"" +
-  ",\"Hani\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],sn=Je(()=>{let r=er.map(e=>e.map(t=>`\\\\p{scx=${t}}`).join(\"\"));return " +
+  ",\"Hani\",\"Bopo\"],[\"Latn\",\"Hani\",\"Hang\"]],sn=Ge(()=>{let r=er.map(e=>e.map(t=>`\\\\p{scx=${t}}`).join(\"\"));return " +
   "new RegExp(r.map(e=>`^[\\\\p{sc=Zyyy}\\\\p{sc=Zinh}${e}]*$`).join(\"|\"),\"u\")});var d={invalidArgument:3,deadlineExc" +
   "eeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecondition:9,aborted:10,outO" +
   "fRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},c=(r,e,t,n)=>({http:r,grpc:e,close:t" +
@@ -111,16 +111,16 @@ export const source =
   "=\"InternalError\"},Te=class extends S{name=\"AuthError\"},fe=class extends S{name=\"ChannelError\"},Ie=class extend" +
   "s fe{name=\"RemovedError\";by;atMs;constructor(e,t,n={}){super(e,t,n),this.by=n.by,this.atMs=n.atMs}},Fe=class e" +
   "xtends S{name=\"QuotaExceededError\"},Re=class extends S{name=\"MlsError\"},Oe=class extends S{name=\"InvalidArgume" +
-  "ntError\"},Le=class extends S{name=\"StoreError\"},He=class extends S{name=\"RemoteError\";remoteCode;constructor(e" +
+  "ntError\"},He=class extends S{name=\"StoreError\"},Le=class extends S{name=\"RemoteError\";remoteCode;constructor(e" +
   ",{remoteCode:t=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=t}};function B(r){return(e,t,n)=>n" +
   "ew r(e,t,n)}var sr={TransportError:B(te),AuthError:B(Te),ChannelError:B(fe),QuotaExceededError:B(Fe),MlsError:" +
-  "B(Re),InvalidArgumentError:B(Oe),StoreError:B(Le),UnavailableError:B(Pe),RemovedError:B(Ie),RemoteError:(r,e,t" +
-  ")=>new He(e,t),InternalError:B(Me)};function Ye(r,e,t){return sr[N[r].errorClass](r,e,t)}function Xe(r,e){retu" +
-  "rn e!==void 0&&z(e)?e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}function H(r){let e=[];for(let t=r;t!" +
+  "B(Re),InvalidArgumentError:B(Oe),StoreError:B(He),UnavailableError:B(Pe),RemovedError:B(Ie),RemoteError:(r,e,t" +
+  ")=>new Le(e,t),InternalError:B(Me)};function Ye(r,e,t){return sr[N[r].errorClass](r,e,t)}function Xe(r,e){retu" +
+  "rn e!==void 0&&z(e)?e:r===429?\"rate_limited\":r===503?\"overloaded\":void 0}function L(r){let e=[];for(let t=r;t!" +
   "==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&" +
   "&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var ar=1500,dr=64*1024;function et(r){let e=r.readab" +
   "le.getReader({mode:\"byob\"}),t=r.writable.getWriter();t.closed.catch(()=>{});let n=new ArrayBuffer(dr),o=()=>{}" +
-  ",i=new Promise(a=>o=a),s,l=a=>{s?.(),o(a)};r.closed.then(({closeCode:a=0})=>l(me(a)),a=>l({message:H(a)}));let" +
+  ",i=new Promise(a=>o=a),s,l=a=>{s?.(),o(a)};r.closed.then(({closeCode:a=0})=>l(me(a)),a=>l({message:L(a)}));let" +
   " u=()=>{t.close().catch(()=>{}),s??=r.after(ar,()=>{r.close(0),o({message:\"the relay ended the stream\"})})};re" +
   "turn{read:async()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.buff" +
   "er,a}catch{}u()},write:async a=>{try{await t.write(a)}catch(h){throw u(),h}},close:a=>{o({message:\"it was clos" +
@@ -183,7 +183,7 @@ export const source =
   "e),++this.#n>this.#e.headerBlockFrames)throw new m(p.enhanceYourCalm,`A header block of more than ${this.#e.he" +
   "aderBlockFrames} frames is above the limit`);this.#t.push(e.slice(t,n))}join(){let e=new Uint8Array(this.#r),t" +
   "=0;for(let n of this.#t)e.set(n,t),t+=n.length;return e}};function ht(r,e){if(r>e.headerBlockBytes)throw new m" +
-  "(p.enhanceYourCalm,`A header block of more than ${e.headerBlockBytes} bytes is above the limit`)}var G=class{#" +
+  "(p.enhanceYourCalm,`A header block of more than ${e.headerBlockBytes} bytes is above the limit`)}var J=class{#" +
   "e;#t;#r;#n=0;#o=0;#i=0;constructor(e,t){this.#r=e,this.#e=new Array(Math.max(1,Math.floor(e/32))),this.#t=t}ge" +
   "t bytes(){return this.#n}get count(){return this.#o}get insertions(){return this.#i}get(e){return e<this.#o?th" +
   "is.#e[(this.#i-1-e)%this.#e.length]:void 0}resize(e){this.#r=e,this.#s(e)}insert(e){return this.#s(this.#r-e.s" +
@@ -214,14 +214,14 @@ export const source =
   "ntent-location\ncontent-range\ncontent-type\ncookie\ndate\netag\nexpect\nexpires\nfrom\nhost\nif-match\nif-modified-since" +
   "\nif-none-match\nif-range\nif-unmodified-since\nlast-modified\nlink\nlocation\nmax-forwards\nproxy-authenticate\nproxy-" +
   "authorization\nrange\nreferer\nrefresh\nretry-after\nserver\nset-cookie\nstrict-transport-security\ntransfer-encoding\n" +
-  "user-agent\nvary\nvia\nwww-authenticate`,J=Er.split(`\n`).map(r=>{let e=r.indexOf(\" \");return e<0?W(r,\"\"):W(r.slic" +
-  "e(0,e),r.slice(e+1))}),se=J.length,xt=new Map(J.map((r,e)=>[r.name,e+1]).reverse());var $=4096,wt=2**28,ae=cla" +
-  "ss{#e;#t=new G($);#r=new Uint8Array(256);#n=this.#r;#o=0;#i=0;constructor(e){this.#e=e}decode(e,t,n){this.#n=e" +
+  "user-agent\nvary\nvia\nwww-authenticate`,G=Er.split(`\n`).map(r=>{let e=r.indexOf(\" \");return e<0?W(r,\"\"):W(r.slic" +
+  "e(0,e),r.slice(e+1))}),se=G.length,xt=new Map(G.map((r,e)=>[r.name,e+1]).reverse());var $=4096,wt=2**28,ae=cla" +
+  "ss{#e;#t=new J($);#r=new Uint8Array(256);#n=this.#r;#o=0;#i=0;constructor(e){this.#e=e}decode(e,t,n){this.#n=e" +
   ",this.#o=t,this.#i=n;let o=[],i=0,s=!0;for(;this.#o<n;){let l=e[this.#o]??0;if((l&224)===32){if(!s)throw R(\"a " +
   "table size update follows a field\");this.#c();continue}s=!1;let u=this.#s(l);i+=u.size,i<=this.#e&&o.push(u)}r" +
   "eturn this.#n=this.#r,{fields:o,oversized:i>this.#e}}#s(e){if(e>=128)return this.#d(this.#l(7));let t=e>=64,n=" +
   "this.#l(t?6:4),o=n===0?this.#a():this.#d(n).name,i=W(o,this.#a());return t&&this.#t.insert(i),i}#d(e){let t=e<" +
-  "=se?J[e-1]:this.#t.get(e-se-1);if(t===void 0)throw R(`index ${e} names no entry`);return t}#c(){let e=this.#l(" +
+  "=se?G[e-1]:this.#t.get(e-se-1);if(t===void 0)throw R(`index ${e} names no entry`);return t}#c(){let e=this.#l(" +
   "5);if(e>$)throw R(`a table of ${e} bytes is above the limit of ${$}`);this.#t.resize(e)}#l(e){let t=(1<<e)-1,n" +
   "=(this.#n[this.#o++]??0)&t;if(n<t)return n;for(let o=1;;o*=128){if(this.#o>=this.#i)throw R(\"an integer is cut" +
   " off\");let i=this.#n[this.#o++]??0;if(n+=(i&127)*o,n>wt||o>wt)throw R(\"an integer is too large\");if(i<128)retu" +
@@ -232,7 +232,7 @@ export const source =
   "length<=4096)return String.fromCharCode(...r);let e=\"\";for(let t=0;t<r.length;t+=4096)e+=String.fromCharCode(." +
   "..r.subarray(t,t+4096));return e}function R(r){return new m(p.compressionError,`Cannot decode a header block: " +
   "${r}`)}var Cr=new Set([\"authorization\",\"proxy-authorization\",\"cookie\",\"set-cookie\"]),Br=new Set([\"content-leng" +
-  "th\",\"date\",\"etag\",\"grpc-message\",\"grpc-status-details-bin\",\"location\"]),Sr=128,de=class{#e=new Map;#t=new G($," +
+  "th\",\"date\",\"etag\",\"grpc-message\",\"grpc-status-details-bin\",\"location\"]),Sr=128,de=class{#e=new Map;#t=new J($," +
   "(e,t)=>{let n=this.#e.get(e.name);n?.get(e.value)===t&&(n.delete(e.value),n.size===0&&this.#e.delete(e.name))}" +
   ");#r=new Uint8Array(256);#n=0;#o=$;#i;setTableBytes(e){let t=Math.min(e,$);t===this.#o&&this.#i===void 0||(thi" +
   "s.#i=Math.min(this.#i??t,t),this.#o=t,this.#t.resize(t))}encode(e,t=[]){this.#n=0,this.#l();try{for(let[n,o]of" +
@@ -248,7 +248,7 @@ export const source =
   "7|128;this.#r[this.#n++]=i}#u(e){let t=yt(e);if(t<e.length){this.#a(128,7,t),this.#f(t),this.#n=gt(e,this.#r,t" +
   "his.#n);return}this.#a(0,7,e.length),this.#f(e.length);for(let n=0;n<e.length;n++)this.#r[this.#n++]=e.charCod" +
   "eAt(n)}#f(e){if(this.#r.length-this.#n>=e)return;let t=new Uint8Array(Math.max(this.#r.length*2,this.#n+e));t." +
-  "set(this.#r.subarray(0,this.#n)),this.#r=t}},kr=(()=>{let r=new Map;return J.forEach(({name:e,value:t},n)=>{le" +
+  "set(this.#r.subarray(0,this.#n)),this.#r=t}},kr=(()=>{let r=new Map;return G.forEach(({name:e,value:t},n)=>{le" +
   "t o=r.get(e)??new Map;r.set(e,o.set(t,n+1))}),r})();function At(r){return new TypeError(`Cannot send header \"$" +
   "{r.slice(0,64)}\": its name or value has characters that HTTP/2 forbids`)}var O=6;function Ne(r,e){for(let t=r." +
   "start;t<r.end;t+=O){let n=(r.bytes[t]??0)<<8|(r.bytes[t+1]??0),o=Q(r.bytes,t+2);Ur(n,o),e(n,o)}}function Ur(r," +
@@ -289,22 +289,22 @@ export const source =
   "0)return{message:t,...n};let i=typeof e==\"string\"?Number(e)*1e3:NaN;return{code:o,message:t,...i>=0&&{retryAft" +
   "erMs:i}}}function Fr(r){try{let{code:e,message:t,retryAfterMs:n}=St(r());return z(e)?{code:e,message:t,retryAf" +
   "terMs:n}:void 0}catch{return}}function Rr(r){return Uint8Array.from(atob(r),e=>e.charCodeAt(0))}var ve=1024*10" +
-  "24,Rt={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Lr=1500,k=1,je=\"it was closed by this side\",Hr=ne" +
+  "24,Rt={headerBlockBytes:64*1024,headerBlockFrames:16},Or=1e3,Hr=1500,k=1,je=\"it was closed by this side\",Lr=ne" +
   "w Map([[f.rstStream,4],[f.ping,8],[f.windowUpdate,4]]),Ae=class{#e;#t;#r=new oe(e=>this.#v(e));#n=new ae(Rt.he" +
   "aderBlockBytes);#o=new we;#i=j;#s=j;#d=j;#c=F;#l=0;#a;#u=!1;#f=[];#h=0;#p=!1;#m=!1;#y;#b=()=>{};#C=[];#x=Promi" +
   "se.resolve();#w;closed;constructor(e,t,n){this.#e=e,this.#t=n,this.closed=new Promise(i=>this.#b=i);let o=new " +
   "de().encode([[\"content-type\",\"application/grpc\"],[\"te\",\"trailers\"]],[[\":method\",\"POST\"],[\":scheme\",\"https\"],[\"" +
   ":authority\",xe(t)],[\":path\",\"/static.relay.v1.Relay/Session\"]]);this.#_(ce([De,Tt([[A.enablePush,0],[A.initial" +
   "WindowSize,ve]]),P(f.windowUpdate,0,0,le(ve-j)),P(f.headers,g.endHeaders,k,o)]))}receive(e){if(!this.#p)try{th" +
-  "is.#r.receive(e)}catch(t){this.#H(t)}}lost(e=\"the connection was cut off\"){this.#g({message:e}),this.#F()}asyn" +
+  "is.#r.receive(e)}catch(t){this.#L(t)}}lost(e=\"the connection was cut off\"){this.#g({message:e}),this.#F()}asyn" +
   "c read(){for(;this.#f.length===0;){if(this.#p){this.#I();return}await this.#R()}let e=this.#f;return this.#f=[" +
-  "],this.#h>=ve/2&&this.#L(),e.length===1?e[0]:ce(e)}write(e,t){if(this.#m)return Promise.reject(new Error(this." +
+  "],this.#h>=ve/2&&this.#H(),e.length===1?e[0]:ce(e)}write(e,t){if(this.#m)return Promise.reject(new Error(this." +
   "#y?.message??je));let n=this.#P(Ct(e,t));return this.#x=n.catch(()=>{}),n}async#P(e){for(let t=0;t<e.length;){" +
   "if(this.#y!==void 0)throw new Error(this.#y.message);let n=Math.min(this.#i,this.#s,e.length-t);if(n<=0){await" +
   " this.#R();continue}this.#i-=n,this.#s-=n;let o=Mt(k,e.subarray(t,t+=n),this.#c);await this.#e.write(o).catch(" +
-  "i=>{throw this.lost(H(i)),i})}}close(e){this.#b({message:je}),e===0?this.#I():this.#F()}#v(e){if(this.#a!==voi" +
+  "i=>{throw this.lost(L(i)),i})}}close(e){this.#b({message:je}),e===0?this.#I():this.#F()}#v(e){if(this.#a!==voi" +
   "d 0&&e.type!==f.continuation)throw K(\"a header block must be continued before any other frame\");let[t,n]=[e.en" +
-  "d-e.start,Hr.get(e.type)];if(n!==void 0&&n!==t)throw Lt();switch(e.type){case f.data:return this.#B(e);case f." +
+  "d-e.start,Lr.get(e.type)];if(n!==void 0&&n!==t)throw Ht();switch(e.type){case f.data:return this.#B(e);case f." +
   "headers:return this.#S(e);case f.continuation:return this.#k(e);case f.rstStream:if(e.streamId!==k)throw K(\"a " +
   "stream that was not opened is reset\");return this.#g({message:`the relay reset the stream (${Ot(e,0)})`});case" +
   " f.settings:return this.#U(e);case f.pushPromise:throw K(\"pushes were declined\");case f.ping:return(e.flags&g." +
@@ -322,42 +322,42 @@ export const source =
   ",e.endStream&&this.#T(u)}#M(e){let t=Number(e.get(\":status\"));if(t>=100&&t<200||(this.#u=!0,t===200))return;le" +
   "t n=`The relay returned HTTP status ${t} for Session`;this.#g(Ft(t,e.get(\"retry-after\"),{message:n}))}#T(e){le" +
   "t t=Wr(e.get(\"grpc-message\")||\"the relay ended the stream\"),n=e.get(\"grpc-status\")===\"0\";this.#g(n?{message:\"t" +
-  "he relay ended the stream\"}:It(e.get(\"grpc-status-details-bin\")??\"\",t))}#U(e){if((e.end-e.start)%O!==0)throw L" +
+  "he relay ended the stream\"}:It(e.get(\"grpc-status-details-bin\")??\"\",t))}#U(e){if((e.end-e.start)%O!==0)throw H" +
   "t();(e.flags&g.ack)===0&&(Ne(e,(t,n)=>{t===A.maxFrameSize&&(this.#c=n),t===A.initialWindowSize&&(this.#s+=n-th" +
   "is.#d,this.#d=n)}),this.#_(P(f.settings,g.ack,0)),this.#E())}#O(e){let t=V(e.bytes,e.start);if(e.streamId===0?" +
   "this.#i+=t:this.#s+=t,t===0||Math.max(this.#i,this.#s)>re)throw new m(p.flowControlError,\"a window of a size t" +
-  "hat it cannot have\");this.#E()}#L(){let e=le(this.#h);this.#h=0;let t=[0,k].map(n=>P(f.windowUpdate,0,n,e));th" +
+  "hat it cannot have\");this.#E()}#H(){let e=le(this.#h);this.#h=0;let t=[0,k].map(n=>P(f.windowUpdate,0,n,e));th" +
   "is.#_(ce(t))}#_(e){if(++this.#l>Or)throw K(\"it reads no answers\");this.#e.write(e).then(()=>this.#l--,()=>{})}" +
-  "#H(e){let t=e instanceof m?e.code:p.protocolError,n=P(f.goaway,0,0,ce([le(0),le(t)]));this.#e.write(n).catch((" +
-  ")=>{}),this.#m=!0,this.#g({message:`the relay broke HTTP/2: ${H(e)}`})}#g(e){this.#p=!0,this.#y??=e,this.#b(th" +
+  "#L(e){let t=e instanceof m?e.code:p.protocolError,n=P(f.goaway,0,0,ce([le(0),le(t)]));this.#e.write(n).catch((" +
+  ")=>{}),this.#m=!0,this.#g({message:`the relay broke HTTP/2: ${L(e)}`})}#g(e){this.#p=!0,this.#y??=e,this.#b(th" +
   "is.#y),this.#E(),this.#I()}#I(){this.#m||(this.#m=!0,this.#x=this.#x.then(()=>this.#e.write(P(f.data,g.endStre" +
-  "am,k))).catch(()=>{})),this.#w??=this.#t(Lr,()=>this.#F()),this.#p&&this.#x.then(()=>this.#e.end())}#F(){this." +
+  "am,k))).catch(()=>{})),this.#w??=this.#t(Hr,()=>this.#F()),this.#p&&this.#x.then(()=>this.#e.end())}#F(){this." +
   "#w?.(),this.#w=()=>{},this.#m=!0,this.#p=!0,this.#y??={message:je},this.#E(),this.#e.destroy()}#R(){return new" +
   " Promise(e=>this.#C.push(e))}#E(){for(let e of this.#C.splice(0))e()}};function Ot({bytes:r,start:e},t){return" +
-  " We(Q(r,e+t))}function K(r){return new m(p.protocolError,r)}function Lt(){return new m(p.frameSizeError,\"a fra" +
+  " We(Q(r,e+t))}function K(r){return new m(p.protocolError,r)}function Ht(){return new m(p.frameSizeError,\"a fra" +
   "me has a length that its type does not allow\")}function Wr(r){try{return decodeURIComponent(r).slice(0,1024)}c" +
-  "atch{return r.slice(0,1024)}}import{createHash as Jr}from\"node:crypto\";import{isIP as Zr}from\"node:net\";import" +
+  "atch{return r.slice(0,1024)}}import{createHash as Gr}from\"node:crypto\";import{isIP as Zr}from\"node:net\";import" +
   "{connect as Yr,rootCertificates as Xr}from\"node:tls\";import{Buffer as $r}from\"node:buffer\";import{request as D" +
   "r}from\"node:http\";import{Agent as jo,request as Kr}from\"node:https\";import{BlockList as Nr,isIP as Ee}from\"nod" +
-  "e:net\";import zr from\"node:process\";function qr(r,e=zr.env){let t=Ht(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"" +
-  "https_proxy\"),n=Ht(e,\"NO_PROXY\",\"no_proxy\");if(t===void 0||Qr(r,e[n??\"\"]??\"\"))return;let o=e[t]??\"\",i=o.includ" +
+  "e:net\";import zr from\"node:process\";function qr(r,e=zr.env){let t=Lt(e,\"ALL_PROXY\",\"all_proxy\",\"HTTPS_PROXY\",\"" +
+  "https_proxy\"),n=Lt(e,\"NO_PROXY\",\"no_proxy\");if(t===void 0||Qr(r,e[n??\"\"]??\"\"))return;let o=e[t]??\"\",i=o.includ" +
   "es(\"://\")?o:`http://${o}`,s=URL.canParse(i)?new URL(i):void 0;if(s?.protocol!==\"http:\"&&s?.protocol!==\"https:\"" +
   ")throw new Error(`${t} is no address of an HTTP proxy; write http://host:port`);if(Wt(s.username)&&Wt(s.passwo" +
   "rd))return s;throw new Error(`${t} has a \"%\" in its name or password that encodes nothing; write %25 for it`)}" +
-  "function Ht(r,...e){return e.find(t=>(jr(r,t)??\"\")!==\"\")}function jr(r,e){try{return r[e]}catch{return}}functi" +
+  "function Lt(r,...e){return e.find(t=>(jr(r,t)??\"\")!==\"\")}function jr(r,e){try{return r[e]}catch{return}}functi" +
   "on Wt(r){try{return decodeURIComponent(r),!0}catch{return!1}}function Qr(r,e){return e.split(\",\").map(t=>t.tri" +
   "m().toLowerCase()).some(t=>{if(t===\"\")return!1;if(t===\"*\")return!0;if(Ee(r)!==0)return Vr(r,t);let n=t.replace" +
   "(/^\\./,\"\");return r===n||r.endsWith(`.${n}`)})}function Vr(r,e){let[t,n]=Ee(r)===6?[\"ipv6\",128]:[\"ipv4\",32],[o" +
   "=\"\",i=String(n),...s]=e.replace(/^\\[|\\]$/g,\"\").split(\"/\");if(!(Ee(o)===Ee(r)&&/^\\d+$/.test(i)&&Number(i)<=n&&s" +
   ".length===0))return!1;let u=new Nr;return u.addSubnet(o,Number(i),t),u.check(r,t)}async function $t(r,e){let t" +
-  "=qr(r.host);return t&&await Gr(r,t,e)}function Gr(r,e,t){let n=xe(r),{protocol:o,hostname:i,port:s,username:l," +
+  "=qr(r.host);return t&&await Jr(r,t,e)}function Jr(r,e,t){let n=xe(r),{protocol:o,hostname:i,port:s,username:l," +
   "password:u}=e,a=decodeURIComponent(l),h=$r.from(`${a}:${decodeURIComponent(u)}`).toString(\"base64\");return new" +
-  " Promise((U,_)=>{let M=(y,T)=>_(new Error(`the proxy ${e.host} does not lead to ${n}: ${y}`,{cause:T})),L=(o==" +
+  " Promise((U,_)=>{let M=(y,T)=>_(new Error(`the proxy ${e.host} does not lead to ${n}: ${y}`,{cause:T})),H=(o==" +
   "=\"https:\"?Kr:Dr)({host:i.replace(/^\\[|\\]$/g,\"\"),port:s===\"\"?o===\"https:\"?443:80:Number(s),method:\"CONNECT\",pat" +
-  "h:n,headers:{host:n,...l!==\"\"&&{\"proxy-authorization\":`Basic ${h}`}},agent:!1,...t&&{signal:t}});L.once(\"conne" +
+  "h:n,headers:{host:n,...l!==\"\"&&{\"proxy-authorization\":`Basic ${h}`}},agent:!1,...t&&{signal:t}});H.once(\"conne" +
   "ct\",({statusCode:y=0},T,qt)=>{T.on(\"error\",()=>{});let Qe=y>=200&&y<300;if(Qe&&qt.length===0)return U(T);T.des" +
-  "troy(),M(Qe?\"it says more than it was asked\":`HTTP status ${y}`)}),L.once(\"response\",({statusCode:y})=>{L.dest" +
-  "roy(),M(`HTTP status ${y}`)}),L.on(\"error\",y=>t?.aborted?_(t.reason):M(y.message,y)),L.end()})}async function " +
+  "troy(),M(Qe?\"it says more than it was asked\":`HTTP status ${y}`)}),H.once(\"response\",({statusCode:y})=>{H.dest" +
+  "roy(),M(`HTTP status ${y}`)}),H.on(\"error\",y=>t?.aborted?_(t.reason):M(y.message,y)),H.end()})}async function " +
   "Dt(r,e,t){return await en(r,{tunnel:await $t(r,t),protocol:e,signal:t})}function en({host:r,port:e,trust:t},{t" +
   "unnel:n,protocol:o,signal:i}){return new Promise((s,l)=>{if(i.aborted)return n?.destroy(),l(i.reason);let u=t." +
   "certificateHashes.length>0,a=Yr({host:r,port:e,...n&&{socket:n},...Zr(r)===0&&{servername:r},ALPNProtocols:[o]" +
@@ -365,7 +365,7 @@ export const source =
   "ventListener(\"abort\",U),a.destroy(),l(_)},U=()=>h(i.reason);i.addEventListener(\"abort\",U),a.on(\"error\",h),a.on" +
   "ce(\"secureConnect\",()=>{if(u&&!tn(a,t))return h(new Error(\"the relay's certificate is none of tls.certificateH" +
   "ashes\"));if(a.alpnProtocol!==o)return h(new Error(`the server does not speak ${o}`));i.removeEventListener(\"ab" +
-  "ort\",U),s(a)})})}function tn(r,{certificateHashes:e}){let t=Jr(\"sha256\").update(r.getPeerCertificate().raw).di" +
+  "ort\",U),s(a)})})}function tn(r,{certificateHashes:e}){let t=Gr(\"sha256\").update(r.getPeerCertificate().raw).di" +
   "gest();return e.some(n=>ke(n,t))}var Kt={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>{l" +
   "et t=await Dt(r,\"h2\",e);t.setNoDelay(!0);let n=new Ae(rn(t),r,q);return t.on(\"data\",o=>n.receive(o)),t.once(\"e" +
   "rror\",o=>n.lost(o.message)),t.once(\"close\",()=>n.lost()),n}};function rn(r){return{write:e=>new Promise((t,n)=" +
@@ -374,12 +374,12 @@ export const source =
   ";var nn=2e3;function Nt(r,e){let t,n,o=0,i=new Ce,s=a=>{r.post({kind:\"written\",takenBytes:o-a.pendingBytes,cou" +
   "nts:a.counts})},l=async({transport:a,target:h,isTapped:U})=>{let _=e.connectors.find(y=>y.transport===a);if(_=" +
   "==void 0)throw new Error(`no way to connect by ${a} in a thread of its own`);let M=t=await _.connect(h,new Abo" +
-  "rtController().signal),L=n=new ee({cellBytes:C.cellBytes,write:(y,T)=>(U&&r.post({kind:\"sent\",cells:y.slice()," +
+  "rtController().signal),H=n=new ee({cellBytes:C.cellBytes,write:(y,T)=>(U&&r.post({kind:\"sent\",cells:y.slice()," +
   "cellBytes:T}),M.write(y,T)),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUi" +
-  "nt32(0)/2**32,rider:y=>i.take(y),onWritten:()=>s(L),onFailed:()=>r.post({kind:\"failed\"})});M.closed.then(y=>r." +
+  "nt32(0)/2**32,rider:y=>i.take(y),onWritten:()=>s(H),onFailed:()=>r.post({kind:\"failed\"})});M.closed.then(y=>r." +
   "post({kind:\"closed\",end:y})),r.post({kind:\"connected\"})},u=async()=>{let a=await t?.read();r.post({kind:\"chunk" +
   "\",bytes:a?.slice()})};r.listen(a=>{switch(a.kind){case\"connect\":return void l(a).catch(h=>r.post({kind:\"refuse" +
-  "d\",message:H(h)}));case\"push\":return o+=a.envelope.length+w,n?.push(a.lane,a.envelope);case\"offer\":return i.of" +
+  "d\",message:L(h)}));case\"push\":return o+=a.envelope.length+w,n?.push(a.lane,a.envelope);case\"offer\":return i.of" +
   "fer(a.key,a.envelope);case\"cellBytes\":return n?.setCellBytes(a.cellBytes);case\"configure\":return n?.configure(" +
   "a.mode,a.intervalMs);case\"covering\":return n?.setCovering(a.covering);case\"flush\":return void n?.flush(a.timeo" +
   "utMs).then(h=>{r.post({kind:\"flushed\",id:a.id,flushed:h})});case\"read\":return void u();case\"stop\":return n?.st" +

@@ -1,7 +1,7 @@
 /**
  * kill -9 of an agent that leaves, with every write to its store and when the relay is asked: over
- * QUIC, in a process of its own. A campaign; `tests/scenario/leave_kill_test.ts` has the short
- * form.
+ * QUIC, in a process of its own. A campaign;
+ * `tests/scenario/membership/killed_while_leaving_test.ts` has the short form.
  */
 import { assert, assertEquals } from "@std/assert";
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";

@@ -268,12 +268,12 @@ export const promises: readonly Shown[] = [
   {
     fault: "the relay forks a group",
     test: "two members that a relay leads apart never read each other wrongly, and find out",
-    file: "tests/scenario/hostile_relay_test.ts",
+    file: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
   },
   {
     fault: "the relay drops a message for good",
     test: "a message that the relay drops for good is missed and reported",
-    file: "tests/scenario/hostile_relay_test.ts",
+    file: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
   },
   {
     fault: "traffic without end",

@@ -1,7 +1,7 @@
 /**
  * kill -9 of those that owe receipts and of those that ask for them: over QUIC, in a process of its
- * own. A campaign has every write to the disk; `tests/scenario/receipts_test.ts` has them without
- * processes.
+ * own. A campaign has every write to the disk; `tests/scenario/delivery/receipts_test.ts` has them
+ * without processes.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";

@@ -1,7 +1,7 @@
 /**
  * kill -9 of a founder, and of a follower, with every write to its store, from the commit that
  * stops a channel until it is in the new generation: over QUIC, in processes of their own. A
- * campaign; `tests/scenario/recovery_kill_test.ts` has the short form.
+ * campaign; `tests/scenario/recovery/killed_while_recovering_test.ts` has the short form.
  */
 import { assert, assertEquals } from "@std/assert";
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";

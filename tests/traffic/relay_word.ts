@@ -63,94 +63,94 @@ export const shownBy: readonly Shown[] = [
   },
   {
     said: "CreateChannel.channelId",
-    path: "tests/scenario/other_channel_test.ts",
+    path: "tests/scenario/membership/channel_impersonation_test.ts",
     name: "a relay that answers to CreateChannel with the id of another channel costs no keys",
   },
   {
     said: "ListChannels.channels",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name: "a list of channels that the relay makes up costs no keys of another channel",
   },
   {
     said: "ListMembers.members",
-    path: "tests/scenario/absent_test.ts",
+    path: "tests/scenario/membership/absent_members_test.ts",
     name: "an absent member that the relay leaves out of its lists stays one, and comes back",
   },
   {
     said: "AddMember.keyPackage",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name: "a relay that gives another agent's KeyPackage for the one that is added adds nobody",
   },
   {
     said: "SendMessage.duplicate",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "a message that the relay drops, and calls one that it had before, is missed by those that count, and told to its sender",
   },
   {
     said: "SendCommit.sequence",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name:
       "an owner whose commit the relay took and forgot notices it with the next connection, and puts it back",
   },
   {
     said: "FindCommit.epoch",
-    path: "tests/scenario/taken_back_stop_test.ts",
+    path: "tests/scenario/recovery/recovery_withdrawn_test.ts",
     name:
       "a relay that denies the commit and delivers it makes a member go on once for each connection",
   },
   {
     said: "ClaimForFounding.keyPackages",
-    path: "tests/scenario/hostile_recovery_test.ts",
+    path: "tests/scenario/recovery/recovery_under_attack_test.ts",
     name:
       "members whose KeyPackages have no private keys any more, as one that was used before keep nobody from coming back, themselves included",
   },
   {
     said: "FoundGeneration.sequence",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "an owner whose founding the relay took, and did not put into the log, is told with the next connection",
   },
   {
     said: "Subscribe.after",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name: "a place in the log that the relay makes up is left behind: what comes later is read",
   },
   {
     said: "Subscribe.epoch",
-    path: "tests/scenario/out_of_step_test.ts",
+    path: "tests/scenario/rejoin/rejoin_out_of_step_test.ts",
     name: "an epoch that the relay made up is forgotten with the next connection",
   },
   {
     said: "Subscribe.log",
-    path: "tests/scenario/set_back_log_test.ts",
+    path: "tests/scenario/recovery/restored_relay_backup_test.ts",
     name: "a place in the log before is not acknowledged in a log that was set back",
   },
   {
     said: "Subscribe.joinedSequence",
-    path: "tests/scenario/restored_backup_test.ts",
+    path: "tests/scenario/rejoin/restored_agent_backup_test.ts",
     name: "a relay that merely claims what an agent did gains three rejoins an hour",
   },
   {
     said: "ReadOwn.message",
-    path: "tests/scenario/restored_backup_test.ts",
+    path: "tests/scenario/rejoin/restored_agent_backup_test.ts",
     name: "a relay and a member that make up a message of an agent prove nothing",
   },
   {
     said: "RequestJoin.requestId",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "an inviter's refusal that the relay makes up ends one attempt to join, and the same token works",
   },
   {
     said: "RequestRejoin.requestId",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name:
       "leaves that an agent did not make, or that are of another group, change nothing in its request",
   },
   {
     said: "CreateChannel.welcome",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name: "fields of replies that the SDK does not read may say anything",
   },
   {
@@ -166,67 +166,67 @@ export const shownBy: readonly Shown[] = [
   },
   {
     said: "DeliverMessage",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name: "a message that the relay drops for good is missed and reported",
   },
   {
     said: "DeliverCommit",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name: "a relay that withholds a commit for good is found out, and the member rejoins",
   },
   {
     said: "DeliverWelcome",
-    path: "tests/scenario/coming_back_test.ts",
+    path: "tests/scenario/rejoin/rejoin_under_attack_test.ts",
     name:
       "Welcomes of garbage before and after the good one, at every request, do not keep an asker out",
   },
   {
     said: "DeliverLeave",
-    path: "tests/scenario/rejoin_test.ts",
+    path: "tests/scenario/rejoin/rejoin_by_statement_test.ts",
     name: "a leave statement that the relay replays after a new invite removes nobody",
   },
   {
     said: "DeliverGap",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "a relay that delivers word of a gap in place of a message is believed no more than the sender's counter",
   },
   {
     said: "DeliverChannelEnd",
-    path: "tests/scenario/out_of_step_test.ts",
+    path: "tests/scenario/rejoin/rejoin_out_of_step_test.ts",
     name:
       "a channel that the relay calls over is opened again by its application, and goes on if that was a lie",
   },
   {
     said: "DeliverJoinRequest",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name: "a relay that has an owner's invite does not make a member go and come again",
   },
   {
     said: "DeliverRejoinRequest",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name: "a member makes the others let it in 24 times a day by asking, and no more",
   },
   {
     said: "DeliverLapse",
-    path: "tests/scenario/lapsed_member_test.ts",
+    path: "tests/scenario/membership/lapsed_members_test.ts",
     name:
       "members() shows what the relay says of a member beside when this agent heard of it, and health() what to do",
   },
   {
     said: "DeliverStart",
-    path: "tests/scenario/out_of_step_test.ts",
+    path: "tests/scenario/rejoin/rejoin_out_of_step_test.ts",
     name:
       "an agent to which the relay did not say that entries begin asks again, on the same connection",
   },
   {
     said: "DeliverFounding",
-    path: "tests/scenario/hostile_recovery_test.ts",
+    path: "tests/scenario/recovery/recovery_under_attack_test.ts",
     name: "an owner and the relay blame nobody for a commit that another member signed",
   },
   {
     said: "DeliverConfirmations",
-    path: "tests/scenario/halves_test.ts",
+    path: "tests/scenario/hostile_relay/network_split_test.ts",
     name: "a signature that does not fit says nothing about anybody",
   },
   {
@@ -247,34 +247,34 @@ export const shownBy: readonly Shown[] = [
   },
   {
     said: "not_found",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "a relay that calls a channel over makes nobody erase its keys by creating another one, or by a stranger's Welcome",
   },
   {
     said: "membership_lapsed",
-    path: "tests/scenario/lapsed_member_test.ts",
+    path: "tests/scenario/membership/lapsed_members_test.ts",
     name: "the only owner does not go while it is kept out by the relay's word",
   },
   {
     said: "state_conflict",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "a relay that says that an agent has other keys gains no way back more of one that came back twelve times in a day",
   },
   {
     said: "epoch_conflict",
-    path: "tests/scenario/hostile_relay_test.ts",
+    path: "tests/scenario/hostile_relay/dropped_and_repeated_messages_test.ts",
     name: "a relay that takes a commit and says that another one was first leaves nobody behind",
   },
   {
     said: "cursor_invalid",
-    path: "tests/scenario/out_of_step_test.ts",
+    path: "tests/scenario/rejoin/rejoin_out_of_step_test.ts",
     name: "a place that the log never had is forgotten: what is read afterwards is acknowledged",
   },
   {
     said: "join_timeout",
-    path: "tests/scenario/lying_relay_test.ts",
+    path: "tests/scenario/hostile_relay/false_words_of_relay_test.ts",
     name:
       "whatever reason the relay gives for a refusal, nobody is out of the channel and no keys are lost",
   },

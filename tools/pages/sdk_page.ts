@@ -37,7 +37,7 @@ const classes = [
   { name: "StaticClient", files: ["blocking.py"] },
   { name: "Channel", files: ["blocking.py"] },
   { name: "ChannelManager", files: ["blocking.py"] },
-  { name: "Envelope", files: ["values.py", "loops.py"] },
+  { name: "Envelope", files: ["values.py", "iterators.py"] },
   { name: "IncomingRequest", files: ["serving.py", "values.py"] },
 ] as const;
 

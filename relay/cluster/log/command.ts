@@ -80,7 +80,7 @@ export type LogCommand =
    * relay has written behind this position: the relay that thought it silent was cut off from it.
    */
   | { readonly op: "give_up"; readonly relay: string; readonly behind?: number }
-  /** The digest of a relay's copy at a position: `tripwire.ts`. */
+  /** The digest of a relay's copy at a position: `divergence_check.ts`. */
   | { readonly op: "digest"; readonly position: number; readonly digest: Uint8Array };
 
 const fieldsOfMove = 3;

@@ -136,7 +136,8 @@ Deno.test("a member that is removed and added in one commit, or was absent, keep
   assertEquals(channel.row("s"), { epoch: 3, atMs, through, root } as MemberOrigin);
   channel.absent = ids("s", "y");
   channel.commit("o", ["s", "y"]);
-  assertEquals(channel.row("s"), { epoch: 4, atMs, through, root } as MemberOrigin); // cast: the same
+  const origin = { epoch: 4, atMs, through, root } as MemberOrigin; // cast: the same
+  assertEquals(channel.row("s"), origin);
   // No newcomer either: it was here before us.
   assertEquals(channel.row("y"), { epoch: 4, atMs: 0, root: "y" });
   assertEquals(channel.by("o").list, []);

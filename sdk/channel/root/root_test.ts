@@ -345,7 +345,8 @@ Deno.test("a commit that removes us erases everything when recovery says that it
 });
 
 Deno.test("a member asks to be let in: whom it tells something", () => {
-  const asker = { agentId: "erin" } as DeliveredRejoinRequest; // cast: who it is is all that counts here
+  // cast: who it is is all that counts here
+  const asker = { agentId: "erin" } as DeliveredRejoinRequest;
   const asks: RootEvent = { from: "relay", type: "asks_back", asker };
   assertEquals(new Channel().step(asks).effects, [{
     to: "duties",

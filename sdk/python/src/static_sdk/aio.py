@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Dict, Iterable, List, Mapping, Optional, Seque
 
 from . import operations
 from .agent import Agent, NotCopied
-from .async_iterators import Answer, Envelope, Handler, Loop, Serving, answer_of, envelope_with  # asyncio
+from .async_iterators import Answer, Envelope, Handler, Loop, Serving  # asyncio
+from .async_iterators import answer_of, envelope_with  # asyncio
 from .connecting import Token, check_options, connect
 from .iterators import payload_of  # asyncio
 # blocking: from .iterators import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
