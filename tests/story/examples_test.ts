@@ -148,6 +148,7 @@ Deno.test("every example of the public surface runs", async (t) => {
       await channel.addMember(await carol.client.generateKeyPackage()),
     );
     await until("bob has heard of carol", () => other.members().length === 3);
+    assertEquals(await run("areThere", other, [alice.client.agentId, carol.client.agentId]), true);
     stop.abort();
     await following;
     await channel.leave();
