@@ -15,7 +15,9 @@ export interface HintParts {
    * it.
    */
   readonly mayWake: (message: Envelope) => Promise<boolean>;
-  readonly tell: (channel: string) => void;
+  /** `heardAtMs`: when the newest of them was. */
+  readonly tell: (channel: string, heardAtMs: number) => void;
+  readonly nowMs: () => number;
   readonly deadline: (ms: number) => AbortSignal;
 }
 
@@ -54,7 +56,11 @@ export class Hints {
   }
 
   async #look(name: string, signal: AbortSignal): Promise<void> {
-    const told = new HintThrottle(() => this.#parts.tell(name), this.#parts.deadline, signal);
+    const told = new HintThrottle(
+      (heardAtMs) => this.#parts.tell(name, heardAtMs),
+      this.#parts.deadline,
+      signal,
+    );
     for (let tries = 0; !signal.aborted; tries++) {
       try {
         const [channel, agentId] = await Promise.all([
@@ -64,7 +70,8 @@ export class Hints {
         tries = 0;
         const { reader: as } = this.#parts;
         for await (const message of channel.envelopes({ tail: true, as, all: true, signal })) {
-          if (isFor(message, agentId) && await this.#parts.mayWake(message)) told.tell();
+          const heardAtMs = this.#parts.nowMs();
+          if (isFor(message, agentId) && await this.#parts.mayWake(message)) told.tell(heardAtMs);
         }
       } catch {
         // The tools say what is wrong; a hint is not the place.
@@ -84,28 +91,34 @@ function isFor({ kind, to, sender }: Envelope, agentId: string): boolean {
 
 /** At once, and then no more than once in a while. */
 class HintThrottle {
-  readonly #act: () => void;
+  readonly #act: (heardAtMs: number) => void;
   readonly #deadline: (ms: number) => AbortSignal;
   readonly #signal: AbortSignal;
   #isQuiet = false;
-  #isWanted = false;
+  /** Of what is not told yet. */
+  #heardAtMs: number | undefined;
 
-  constructor(act: () => void, deadline: (ms: number) => AbortSignal, signal: AbortSignal) {
+  constructor(
+    act: (heardAtMs: number) => void,
+    deadline: (ms: number) => AbortSignal,
+    signal: AbortSignal,
+  ) {
     this.#act = act;
     this.#deadline = deadline;
     this.#signal = signal;
   }
 
-  tell(): void {
-    this.#isWanted = true;
+  tell(heardAtMs: number): void {
+    this.#heardAtMs = heardAtMs;
     if (!this.#isQuiet) void this.#run();
   }
 
   async #run(): Promise<void> {
     this.#isQuiet = true;
-    while (this.#isWanted && !this.#signal.aborted) {
-      this.#isWanted = false;
-      this.#act();
+    while (this.#heardAtMs !== undefined && !this.#signal.aborted) {
+      const heardAtMs = this.#heardAtMs;
+      this.#heardAtMs = undefined;
+      this.#act(heardAtMs);
       await passed(AbortSignal.any([this.#signal, this.#deadline(quietMs)]));
     }
     this.#isQuiet = false;

@@ -90,6 +90,7 @@ export async function serveMcp(context: Context, options: ModelSessionOptions): 
         void each.server.sendResourceUpdated({ uri: channelUri(name) }).catch(() => {})
       ),
     deadline: (ms) => platform.deadline(ms),
+    nowMs: () => platform.nowMs(),
   });
   await using _ = refreshDaily(context);
   const transport = new SessionTransport({

@@ -14,8 +14,8 @@ export interface PaceLimits {
 }
 
 export type PaceEvent =
-  /** Something came that may wake. */
-  | { readonly type: "came"; readonly channel: string }
+  /** Something came that may wake, a moment ago. */
+  | { readonly type: "came"; readonly channel: string; readonly atMs: number }
   /** The timer rings. */
   | { readonly type: "rang" }
   | { readonly type: "looked" } & SessionActivity
@@ -92,7 +92,8 @@ export function step(
   const pace = notAfter(before, nowMs);
   switch (event.type) {
     case "came": {
-      const waiting = new Map([...pace.waiting, [event.channel, nowMs]]);
+      // A session that asked since then has it.
+      const waiting = new Map([...pace.waiting, [event.channel, Math.min(event.atMs, nowMs)]]);
       return look({ ...pace, waiting }, nowMs);
     }
     case "rang":

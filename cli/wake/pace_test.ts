@@ -13,7 +13,6 @@ import {
 const limits: PaceLimits = { minMs: 2000, maxPerHour: 60, repeats: true };
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const start = 10 * hourMs;
-const came: PaceEvent = { type: "came", channel: "a" };
 
 /** A host and a harness that answer at once; the session asks when it is told to. */
 class Model {
@@ -48,6 +47,11 @@ class Model {
     }
   }
 
+  /** Something has come, so long ago. */
+  come(agoMs = 0): void {
+    this.hear({ type: "came", channel: "a", atMs: this.nowMs - agoMs });
+  }
+
   /** The session asks for messages. */
   ask(): void {
     this.#askedAtMs = this.nowMs;
@@ -80,13 +84,13 @@ Deno.test("something comes, and the model is woken at once; without anything it 
   model.pass(24 * hourMs);
   assertEquals([model.seconds, model.looks], [[], 0]);
   const other = new Model();
-  other.hear(came);
+  other.come();
   assertEquals(other.seconds, [0]);
 });
 
 Deno.test("a wake that no session comes after is repeated after 1, 2, 4 … minutes, then hourly", () => {
   const model = new Model();
-  model.hear(came);
+  model.come();
   model.pass(5 * hourMs);
   const minutes = model.seconds.map((seconds) => seconds / 60);
   assertEquals(minutes, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
@@ -94,21 +98,21 @@ Deno.test("a wake that no session comes after is repeated after 1, 2, 4 … minu
 
 Deno.test("one that is not repeated waits until a session has come, and then wakes again", () => {
   const model = new Model({ repeats: false });
-  model.hear(came);
+  model.come();
   model.pass(hourMs);
-  model.hear(came);
+  model.come();
   model.pass(3 * hourMs);
   assertEquals(model.seconds, [0]);
   model.ask();
   model.pass(1000);
-  model.hear(came);
+  model.come();
   assertEquals(model.seconds, [0, 4 * 3600 + 1]);
 });
 
 Deno.test("one that is not repeated is, until its harness was told", () => {
   const model = new Model({ repeats: false });
   model.isGone = true;
-  model.hear(came);
+  model.come();
   model.pass(4 * minuteMs);
   assertEquals(model.seconds, [0, 60, 180]);
   model.isGone = false;
@@ -118,11 +122,11 @@ Deno.test("one that is not repeated is, until its harness was told", () => {
 
 Deno.test("a session that asks ends the wait: the next message wakes at once", () => {
   const model = new Model();
-  model.hear(came);
+  model.come();
   model.pass(10_000);
   model.ask();
   model.pass(10_000);
-  model.hear(came);
+  model.come();
   model.pass(2000);
   model.ask();
   model.pass(hourMs);
@@ -131,11 +135,11 @@ Deno.test("a session that asks ends the wait: the next message wakes at once", (
 
 Deno.test("a host that ends knows nothing of sessions: the next message wakes at once, and once", () => {
   const model = new Model();
-  model.hear(came);
+  model.come();
   model.ask();
   model.pass(5000);
   model.restartHost();
-  model.hear(came);
+  model.come();
   model.pass(minuteMs - 1);
   assertEquals(model.seconds, [0, 5]);
 });
@@ -144,16 +148,28 @@ Deno.test("nobody is woken for what a session is given just now", () => {
   const model = new Model();
   for (let count = 0; count < 100; count++) {
     model.ask();
-    model.hear(came);
+    model.come();
     model.pass(1500);
   }
   assertEquals(model.seconds, []);
 });
 
+Deno.test("nobody is woken for what a session has asked after before it was told", () => {
+  const model = new Model();
+  model.come();
+  model.pass(300);
+  model.ask();
+  model.pass(700);
+  model.come(800);
+  model.pass(hourMs);
+  model.come(100);
+  assertEquals(model.seconds, [0, 3601]);
+});
+
 Deno.test("10,000 messages: a wake, and its repetitions, and few looks", () => {
   const model = new Model();
   for (let count = 0; count < 10_000; count++) {
-    model.hear(came);
+    model.come();
     model.pass(10);
   }
   assertEquals(model.seconds, [0, 60]);
@@ -163,7 +179,7 @@ Deno.test("10,000 messages: a wake, and its repetitions, and few looks", () => {
 Deno.test("10,000 messages to a model that follows each wake: 60 in any hour", () => {
   const model = new Model();
   for (let count = 0; count < 10_000; count++) {
-    model.hear(came);
+    model.come();
     model.pass(1000);
     model.ask();
     model.pass(1);
@@ -179,10 +195,10 @@ Deno.test("10,000 messages to a model that follows each wake: 60 in any hour", (
 
 Deno.test("a clock that is set back a year delays a wake by an hour at most", () => {
   const model = new Model();
-  model.hear(came);
+  model.come();
   model.nowMs -= 365 * 24 * hourMs;
   const at = model.nowMs;
-  model.hear(came);
+  model.come();
   model.pass(hourMs + minuteMs);
   assert(model.wokenAtMs.some((each) => each >= at && each <= at + hourMs + 2000));
 });
@@ -239,7 +255,7 @@ function moves(world: World, machine: Machine): World[] {
   const message = (channel: string): World =>
     heard(
       { ...world, cameAtMs: { ...world.cameAtMs, [channel]: nowMs } },
-      { type: "came", channel },
+      { type: "came", channel, atMs: nowMs },
       machine,
     );
   const timer = timerOf(pace);

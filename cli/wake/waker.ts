@@ -39,7 +39,7 @@ const [retryMs, maxRetryMs] = [2000, 60_000];
 
 /** Until the user interrupts. */
 export async function wakeModel(context: Context, options: WakeOptions): Promise<void> {
-  const { platform: { interrupted, deadline } } = context;
+  const { platform: { interrupted, deadline, nowMs } } = context;
   const link = new AgentLink(context);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const waker = new Waker({ context, options, fail });
@@ -51,8 +51,9 @@ export async function wakeModel(context: Context, options: WakeOptions): Promise
     mayWake: async (message) =>
       isAddressed(message, all) &&
       await isAccepted(context, policy, message),
-    tell: (channel) => waker.hear({ type: "came", channel }),
+    tell: (channel, atMs) => waker.hear({ type: "came", channel, atMs }),
     deadline,
+    nowMs,
   });
   try {
     await Promise.race([failed, watchAll({ context, link, hints })]);
