@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
 import { inCampaign, tried } from "../support/campaign.ts";
-import { stopHost } from "../support/hosts.ts";
+import { openRaw, stopHost } from "../support/hosts.ts";
 import { eventually } from "../support/mod.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import { inviteBot, openHome, runStatic } from "./home.ts";
@@ -26,6 +26,7 @@ Deno.test("static wake", async (t) => {
   const { alice, token } = await inviteBot(stack, home.folder, name);
   await using _ = { [Symbol.asyncDispose]: () => alice.close() };
   const room = await alice.channel(name);
+  const state = `${home.folder}/data/static/agents/bot/state`;
   await runStatic(home.env, ["channel", "join", name, "--agent", "bot"], token);
   const bot = room.members().find(({ identity }) => identity.startsWith("bot"))?.agentId ?? "";
   await using closing = new AsyncDisposableStack();
@@ -71,12 +72,23 @@ Deno.test("static wake", async (t) => {
   });
 
   await t.step("a session that waits is given what comes, and nobody is woken", async () => {
+    const host = await openRaw(state);
+    const askedAtMs = async (): Promise<number> => {
+      const readers = (await host?.call("readers", {}))?.fields.optionalObjects("readers") ?? [];
+      const own = readers.find((each) => each.text("name") === "mcp");
+      return own?.optionalNumber("askedAtMs") ?? 0;
+    };
     for (const text of ["one", "two", "three"]) {
-      const waiting = session.call("wait", { seconds: 30 });
+      const beganMs = Date.now();
+      const waiting = session.call("wait", { seconds: 45 });
+      await eventually({ what: "the session's question" }, askedAtMs, (at) => at > beganMs);
       await room.send(text, { to: bot });
       assertEquals((await waiting).messages[0]?.text, text);
       await drain();
     }
+    // It waits while its waker, another process, hears of the last one.
+    await session.call("wait", { seconds: 2 });
+    host?.end();
     assertEquals(wakes.more, 0);
   });
 
@@ -145,7 +157,7 @@ Deno.test("static wake", async (t) => {
     await channel.send("in another channel", { to: bot });
     await wakes.next("a wake for the new channel");
     assertEquals(await drain("in another channel"), ["in another channel"]);
-    await stopHost(`${home.folder}/data/static/agents/bot/state`);
+    await stopHost(state);
     await room.send("to the next host", { to: bot });
     await wakes.next("a wake from the next host");
     assertEquals(await drain("to the next host"), ["to the next host"]);
