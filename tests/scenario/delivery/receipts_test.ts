@@ -135,6 +135,27 @@ Deno.test("receipts of many messages go together: 1,000 in 20 messages at most, 
   assertEquals([asked.length, sizes.size, [...sizes].every((size) => size < 4096)], [2, 1, true]);
 });
 
+/** Of one that acknowledges 100 messages one by one, and has told nobody yet. */
+async function countWrites(receipt: "delivered" | undefined): Promise<number> {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  bob.after = (ms, run) => ms >= 1000 && ms <= 6000 ? () => {} : runtime.after(ms, run);
+  const [asking, handling] = [await alice.channel(), await bob.channel()];
+  const to = bob.client.agentId;
+  const asked = receipt === undefined ? {} : { receipt };
+  await Promise.all(Array.from({ length: 100 }, (_, i) => asking.send(`${i}`, { to, ...asked })));
+  const reader = handling.envelopes({ ack: "manual" });
+  const before = bob.writes;
+  for (let count = 0; count < 100; count++) await (await reader.next()).value?.ack();
+  return bob.writes - before;
+}
+
+Deno.test("acknowledging with a debt takes as many writes as without, but for 5 %", async () => {
+  const [without, withDebt] = [await countWrites(undefined), await countWrites("delivered")];
+  assert(without >= 100, `${without}`);
+  assert(withDebt <= 1.05 * without, `${withDebt} and ${without}`);
+});
+
 Deno.test("what a rule holds is held until a person decides; what expires unread is refused", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await hurriedPair(stage);

@@ -92,6 +92,8 @@ export class Actor {
   trust: Trust | undefined;
   /** A write to this agent's disk takes so long. */
   writeMs = 0;
+  /** To its disk, so far. */
+  writes = 0;
   /** This agent's timers, for a test that lets hours pass. */
   after: Runtime["after"];
   agent!: Agent;
@@ -129,6 +131,7 @@ export class Actor {
     const write: typeof parts.blobs.write = async (changes) => {
       // wait: a slow disk
       if (this.writeMs > 0) await new Promise((resolve) => setTimeout(resolve, this.writeMs));
+      this.writes++;
       const dying = this.#dying;
       if (dying === undefined || dying.writes-- > 0) return await parts.blobs.write(changes);
       dying.dead();
