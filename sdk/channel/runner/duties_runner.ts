@@ -244,6 +244,12 @@ function isAboutContent(error: unknown): boolean {
     (error instanceof StaticError && error.cause instanceof MlsFault);
 }
 
+function untimely(agentId: AgentId): string {
+  return `${agentId} asks to rejoin with a KeyPackage that has expired, or is not valid yet, by the clock of this ` +
+    "machine or the relay's: one of them is wrong, or the relay repeats an old request. Set the clock of this machine " +
+    "right (`static doctor` compares it), and start this program again; until then only other members can let it in";
+}
+
 function shownOf(
   report: DutyReport,
 ): { readonly kind: "duty_failed" | "refused_join"; readonly text: string } {
@@ -258,6 +264,7 @@ function shownOf(
       return { kind: "refused_join", text };
     }
     case "lacking": {
+      if (report.what === "time") return { kind: "refused_join", text: untimely(report.agentId) };
       const lacked = report.what === "badge" ? "badge" : "key for the layer of Welcomes";
       const then = report.what === "badge" ? "it has one" : "its program is updated";
       const text =

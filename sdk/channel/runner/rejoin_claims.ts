@@ -58,6 +58,7 @@ export class RejoinClaims {
     const claim = this.#kept.get(request);
     if (claim === undefined || this.judge(request) !== "present") return undefined;
     const { group } = this.#membership;
+    if (!this.#isInTime(claim)) return "time";
     if (isKeyMissing(claim.keyPackage, group.binding.sealing)) return "key";
     return group.whyShut(claim.keyPackage, true) === undefined ? undefined : "badge";
   }
@@ -77,7 +78,8 @@ export class RejoinClaims {
    */
   isStuckHere(request: DeliveredRejoinRequest): boolean {
     const claim = this.#claimOf(request);
-    return claim !== undefined && this.#membership.judgeLeaf(claim) === "present";
+    return claim !== undefined && this.#isInTime(claim) &&
+      this.#membership.judgeLeaf(claim) === "present";
   }
 
   /**
@@ -85,7 +87,19 @@ export class RejoinClaims {
    * there.
    */
   hasLeftFor(request: DeliveredRejoinRequest, generation: number): boolean {
-    return this.#claimOf(request, generation) !== undefined;
+    const claim = this.#claimOf(request, generation);
+    return claim !== undefined && this.#isInTime(claim);
+  }
+
+  /** By each of the clocks: of those that differ one is wrong, and that is not the asker's fault. */
+  #isInTime({ keyPackage }: SignedRejoinClaim): boolean {
+    try {
+      checkLifetime(keyPackage, clocksOf(this.#deps));
+      return true;
+    } catch (error) {
+      if (error instanceof MlsFault) return false;
+      throw error;
+    }
   }
 
   /** As its agent signed it; undefined when it is not genuine. */
@@ -107,22 +121,22 @@ export class RejoinClaims {
   }
 
   /**
-   * Undefined when it is not one, not the asker's, or such that no commit could add it. Two
-   * decoders read it, and each may refuse what the other takes.
+   * Undefined when it is not one, not the asker's, or such that no commit could add it at any time.
+   * Two decoders read it, and each may refuse what the other takes.
    */
   #readKeyPackage(request: DeliveredRejoinRequest): KeyPackage | undefined {
     const { group, group: { current }, trust } = this.#membership;
     try {
+      const unverified = readKeyPackage(request.keyPackage);
       const { agentId } = verifyKeyPackage(
-        readKeyPackage(request.keyPackage),
-        this.#deps.relayNowMs(),
+        unverified,
+        unverified.notBeforeMs,
         this.#deps.signatures.verifyHandshake,
       );
       if (agentId !== request.agentId) return undefined;
       const keyPackage = decodeKeyPackageMessage(request.keyPackage);
       const { suiteId } = current;
       checkKeyPackage(keyPackage, suiteId);
-      checkLifetime(keyPackage, clocksOf(this.#deps));
       // One without a key is told so, or ends the sealing.
       const extensions = encodeBinding({ ...group.binding, sealing: undefined });
       checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });

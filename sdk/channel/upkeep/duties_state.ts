@@ -58,8 +58,11 @@ export interface DutyState {
  */
 export type LeafStatus = "present" | "other" | "gone";
 
-/** A badge of one of its issuers, or a key for the layer of Welcomes. */
-export type Lacked = "badge" | "key";
+/**
+ * A badge of one of its issuers, a key for the layer of Welcomes, or a KeyPackage that is valid now
+ * by our clocks.
+ */
+export type Lacked = "badge" | "key" | "time";
 
 /** Knowledge of others at the moment of a step. */
 export interface DutyFacts {

@@ -289,8 +289,8 @@ Deno.test("asked: not genuine, a report", () => {
   assertEquals([carl.reports, carl.requests, carl.at], [["not_genuine"], [], "idle"]);
 });
 
-Deno.test("asked: without a badge or a key that the channel requires, a report; the others come in", () => {
-  for (const lacked of ["badge", "key"] as const) {
+Deno.test("asked: without a badge or a key that the channel requires, or out of time, a report; the others come in", () => {
+  for (const lacked of ["badge", "key", "time"] as const) {
     const carl = new Carl().asked("ann").know({ lacks: () => lacked }).asked("dora");
     assertEquals([carl.reports, carl.requests], [["lacking"], ["ann"]]);
   }

@@ -400,3 +400,27 @@ Deno.test("of more members that ask to come back than there is room for, none is
   ask(someone("agent 0").id, new Uint8Array(10));
   await until("a request that is false is called so", () => saw(alice, "refused_join"));
 });
+
+Deno.test("a member whose clock is wrong lets nobody back in, says so, and does as soon as the clock is right", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  bob.clockOffsetMs = 5 * 365 * 24 * 60 * 60 * 1000;
+  await bob.restart();
+  withholdCommits(alice);
+  await commit(bob, 1);
+  await bob.manager.send(name, "lost to alice");
+  await until("bob is told of its clock", async () => {
+    const { issues } = (await bob.channel()).health();
+    return issues.some(({ kind, text }) => kind === "refused_join" && text.includes("clock"));
+  });
+  const { issues } = (await bob.channel()).health();
+  assert(
+    !issues.some(({ text }) => text.includes("is not genuine")),
+    "alice has done nothing wrong",
+  );
+  assert(!(await saw(alice, "rejoined")));
+  bob.clockOffsetMs = 0;
+  await bob.restart();
+  await until("alice is back", () => saw(alice, "rejoined"));
+  await allAgree(alice, bob);
+});

@@ -169,7 +169,8 @@ export function companions(play: Play, player: Player): Player[] {
   const steady = inStep(play);
   if (!steady.includes(player)) return [];
   return steady.filter((other) =>
-    other !== player && other.channel?.fingerprint() === player.channel?.fingerprint()
+    other !== player && hasRightClock(other) &&
+    other.channel?.fingerprint() === player.channel?.fingerprint()
   );
 }
 
@@ -229,7 +230,7 @@ export async function reopenEnded(play: Play): Promise<string | undefined> {
 }
 
 async function calmDown(play: Play): Promise<number> {
-  const endMs = play.nowMs + calmMs;
+  let endMs = play.nowMs + calmMs;
   const everyday = new Everyday(play);
   for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, minute)) {
     // A channel in which nothing is said shows nobody that it lost step.
@@ -248,10 +249,35 @@ async function calmDown(play: Play): Promise<number> {
       play.note(`some stay out: ${states(play)}`);
       return outside.length;
     }
+    if (await setClocksRight(play, outside)) {
+      endMs = play.nowMs + calmMs;
+      continue;
+    }
     throw new Broken(
       `honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`,
     );
   }
+}
+
+/**
+ * By a clock that is wrong a member lets nobody in (docs/guarantees.md, "Time"). When those that
+ * are out know no other, its user sets it right and starts it again. Returns whether that was so.
+ */
+async function setClocksRight(play: Play, outside: readonly Player[]): Promise<boolean> {
+  const helpers = inStep(play).filter(({ agentId }) =>
+    outside.some(({ known }) => known.has(agentId))
+  );
+  if (helpers.length === 0 || helpers.some(hasRightClock)) return false;
+  for (const player of helpers) {
+    player.actor.clockOffsetMs = 0;
+    await restart(play, player);
+    play.note(`the clock of ${player.label} is set right`);
+  }
+  return true;
+}
+
+function hasRightClock({ actor }: Player): boolean {
+  return actor.clockOffsetMs === 0;
 }
 
 /** Under a hostile owner a member may be out; then it knows that, and why. */
