@@ -257,7 +257,6 @@ class ReconnectingSession implements RelaySession {
     this.#stopUpkeep = startUpkeep({
       online,
       limits,
-      clockOffsetMs,
       deps: this.#deps,
       random: this.#random,
       onRenewed: (token) => this.#token = token,

@@ -350,6 +350,20 @@ Deno.test("the token is renewed on the open session before it expires, by the re
   }
 });
 
+Deno.test("a token is renewed as often as before when the machine's clock is set by hours", async () => {
+  const hourMs = 3_600_000;
+  for (const stepMs of [4 * hourMs, -4 * hourMs]) {
+    const bench = new Bench({ relay: { tokenMs: hourMs } });
+    await bench.online();
+    bench.skewMs = stepMs;
+    await bench.clock.advance(4 * hourMs);
+    const renewals = bench.relay.last.requestsFor("RenewToken").length;
+    assert(renewals >= 4 && renewals <= 6, `${renewals} renewals`);
+    assertEquals(bench.relay.links.length, 1);
+    await bench.close();
+  }
+});
+
 Deno.test("an API that is down delays a renewal and does not end the session", async () => {
   let down = false;
   let given = 0;

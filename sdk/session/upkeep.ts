@@ -9,7 +9,6 @@ import { startRenewal } from "./renewal.ts";
 export interface UpkeepOptions {
   readonly online: OnlineConnection;
   readonly limits: RelayLimits;
-  readonly clockOffsetMs: number;
   readonly deps: Pick<SessionDeps, "tokens" | "nowMs" | "after">;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -23,7 +22,6 @@ export function startUpkeep(options: UpkeepOptions): () => void {
   const {
     online: { connection, token, reply },
     limits,
-    clockOffsetMs,
     random,
     onRenewed,
     onReturnTime,
@@ -51,7 +49,9 @@ export function startUpkeep(options: UpkeepOptions): () => void {
     renew: async (fresh) => {
       const { expiresAtMs } = await connection.request("RenewToken", { token: fresh });
       onRenewed(fresh);
-      return expiresAtMs - (nowMs() + clockOffsetMs);
+      // The machine's clock may have been set since the session was opened.
+      const { relayTimeMs } = await connection.request("Ping", {});
+      return expiresAtMs - relayTimeMs;
     },
     toError,
     after,

@@ -23,6 +23,8 @@ export interface BenchOptions {
 
 export class Bench {
   readonly clock = new SimulatedClock();
+  /** How far the client's clock has been set since it began. */
+  skewMs = 0;
   readonly relay: ScriptedRelay;
   readonly session: RelaySession;
   /** The calls to listeners, in order: notices by name, "online" and "offline". */
@@ -50,7 +52,7 @@ export class Bench {
       connectors: connectors?.(this.relay) ?? [this.relay.connector()],
       tokens: tokens ??
         { renewable: true, get: ({ instead } = {}) => Promise.resolve(`${instead ?? ""}+token`) },
-      nowMs: this.clock.nowMs,
+      nowMs: () => this.clock.nowMs() + this.skewMs,
       after: this.clock.after,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     });
