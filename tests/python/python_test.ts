@@ -17,7 +17,7 @@ import { suspendWhileSending } from "./suspended.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const alone = [
-  "test_ahead",
+  "test_prefetch",
   "test_frames",
   "test_groups",
   "test_errors",

@@ -4,7 +4,7 @@ whom one knows.
 
 import json
 import os
-from typing import Any, Dict
+from typing import Any, Callable, Dict, List
 from unittest import mock
 
 from badges import Issuer
@@ -82,12 +82,13 @@ class Badges(StackCase):
             reader.join_with_token(name, true.invite(name), SECONDS, from_="umbrella.org")
         with self.assertRaises(TypeError):
             reader.join_with_token(name, true.invite(name), SECONDS, from_=b"acme.com")  # type: ignore[arg-type]
-        for join in (
+        joins: List[Callable[[], object]] = [
             lambda: reader.join_with_token(other, false.invite(other), SECONDS, from_="acme.com"),
             lambda: reader.join(false.invite_link(other), SECONDS, from_="acme.com"),
             lambda: reader.join_or_open(other, false.invite(other), SECONDS, from_="acme.com"),
             lambda: reader.join_with_token(name, true.invite(name), SECONDS, require_issuers=True),
-        ):
+        ]
+        for join in joins:
             with self.assertRaises(StaticError) as refused:
                 join()
             self.assertEqual(refused.exception.code, "not_attested")

@@ -42,6 +42,6 @@ class Examples(PairCase):
 
 
 def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: object) -> unittest.TestSuite:
-    for module in (errors, loops, values):
+    for module in (errors, iterators, values):
         tests.addTests(doctest.DocTestSuite(module))
     return tests

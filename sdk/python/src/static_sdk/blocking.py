@@ -523,7 +523,7 @@ class StaticClient(_Connected):
         With ``post_quantum="prefer"`` an agent of another maker may come in without a post-quantum
         key; ``health().post_quantum`` says what that ended.
         """
-        fields = {"channel": operations.text("name", name), "receive": receive}
+        fields: Dict[str, Any] = {"channel": operations.text("name", name), "receive": receive}
         return self._enter("create", **fields, postQuantum=operations.text("post_quantum", post_quantum))
 
     def open_channel(self, name: str, *, receive: bool = True) -> Channel:
