@@ -46,6 +46,16 @@ export const shownBy: readonly Shown[] = [
     name: "limits above those of the protocol are not believed",
   },
   {
+    said: "Authenticate.returnWithinMs",
+    path: "sdk/session/returning_test.ts",
+    name: "a time that is too long is cut, and a relay without one costs the usual wait",
+  },
+  {
+    said: "Ping.relayTimeMs",
+    path: "sdk/session/session_test.ts",
+    name: "a token is renewed as often as before when the machine's clock is set by hours",
+  },
+  {
     said: "Authenticate.keyPackages",
     path: "sdk/channel/runner/key_package_runner_test.ts",
     name: "a relay that asks without end does not fill the disk",
