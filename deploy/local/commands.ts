@@ -4,7 +4,6 @@
  */
 import type { Config as ApiConfig } from "../../api/mod.ts";
 import type { RelayConfig } from "../../relay/mod.ts";
-import { tracesVariable } from "../../server/mod.ts";
 import type { ListeningReport } from "./supervised_process.ts";
 import type { PartCommand } from "./part_process.ts";
 import {
@@ -14,6 +13,9 @@ import {
   type VariableOf,
   writableBy,
 } from "./permitted_paths.ts";
+
+/** The name in server/traces.ts. Permissions are known before anything of the product is loaded. */
+export const tracesVariable = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
 
 /**
  * Bytes of code, about, that a function of WebAssembly runs before the engine compiles it again,

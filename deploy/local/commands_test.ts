@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { apiPermissions } from "./commands.ts";
+import { tracesVariable as readTracesVariable } from "../../server/mod.ts";
+import { apiPermissions, tracesVariable } from "./commands.ts";
 
 Deno.test("apiPermissions() names every file, folder and variable, and a comma in a path divides nothing", () => {
   const keys = import.meta.filename ?? "";
@@ -34,4 +35,8 @@ Deno.test("apiPermissions() names every file, folder and variable, and a comma i
     "/var/lib/api/nats,/var/lib/api/relays",
     "/var/lib/api/nats,/var/lib/api/relays",
   ]);
+});
+
+Deno.test("parts may read the variable of traces that they look for", () => {
+  assertEquals(tracesVariable, readTracesVariable);
 });
