@@ -110,7 +110,7 @@ interface NamedNode {
  */
 function nameOf(node: Deno.lint.Node): string {
   const names: string[] = [];
-  // cast: see `Named`; every node has these properties, or undefined
+  // cast: see `NamedNode`; every node has these properties, or undefined
   for (let at: NamedNode | null | undefined = node as unknown as NamedNode; at; at = at.parent) {
     const name = at.id?.name ?? at.key?.name;
     if (typeof name === "string") names.unshift(name);
