@@ -85,7 +85,6 @@ export class Agent {
   readonly #endTimers: () => void;
   /** Join requests that came before anybody was there to answer them. */
   readonly #unheard: NoticeBody<"DeliverJoinRequest">[] = [];
-  #clockOffsetMs = 0;
   #closing: Promise<void> | undefined;
 
   private constructor(given: AgentParts, kept: KeptNames) {
@@ -95,7 +94,7 @@ export class Agent {
     this.agentId = given.session.agentId;
     const { pace = createPace(), trust = nobodyKnown } = given;
     const badges = given.ownBadges?.choice(given.signatures);
-    const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
+    const relayNowMs = (): number => runtime.nowMs() + given.session.clockOffsetMs;
     this.keyPackages = new KeyPackages({ ...this.parts, badges, relayNowMs });
     this.#deps = {
       ...this.parts,
@@ -350,7 +349,6 @@ export class Agent {
 
   #connection(connection: ConnectionInfo | undefined): void {
     if (connection !== undefined) {
-      this.#clockOffsetMs = connection.clockOffsetMs;
       this.keyPackages.connected(connection);
       for (const { onOnline } of this.#listeners) onOnline?.();
     }

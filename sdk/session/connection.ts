@@ -83,7 +83,7 @@ export class RelayConnection {
   #authenticating = false;
   #ending: StaticError | undefined;
   #cancelGoodbye: (() => void) | undefined;
-  #lastReceivedMs: number;
+  #received = 0;
   #end: StaticError | undefined;
   #settleEnded: (error: StaticError) => void = () => {};
   /** A request has left. */
@@ -94,7 +94,6 @@ export class RelayConnection {
   constructor(stream: CellStream, deps: RelayConnectionDeps) {
     this.#stream = stream;
     this.#deps = deps;
-    this.#lastReceivedMs = deps.nowMs();
     this.ended = new Promise((resolve) => this.#settleEnded = resolve);
     const events = { onWritten: deps.onRoom, onFailed: () => void this.#streamEnded() };
     const { outlet, offer } = openOutlet(stream, deps, events);
@@ -113,8 +112,8 @@ export class RelayConnection {
     return this.#pending.size > 0;
   }
 
-  get lastReceivedMs(): number {
-    return this.#lastReceivedMs;
+  get received(): number {
+    return this.#received;
   }
 
   /**
@@ -239,7 +238,7 @@ export class RelayConnection {
       for (;;) {
         const chunk = await this.#stream.read();
         if (chunk === undefined || this.#end !== undefined) break;
-        this.#lastReceivedMs = this.#deps.nowMs();
+        this.#received++;
         this.#reader.read(chunk, (envelope) => this.#receive(envelope));
       }
     } catch (error) {

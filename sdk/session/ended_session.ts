@@ -11,6 +11,7 @@ export function createEndedSession(agentId: AgentId, error: StaticError): RelayS
   return {
     agentId,
     state: { kind: "ended", error },
+    clockOffsetMs: 0,
     call: () => Promise.reject(error),
     acknowledge: () => {},
     confirm: () => {},

@@ -6,12 +6,15 @@
 export interface HeartbeatOptions {
   /** Without a byte for this long the relay ends the session. */
   readonly idleTimeoutMs: number;
-  readonly lastReceivedMs: () => number;
+  /**
+   * How often something came. Counted and not dated: a clock that is set back makes no relay
+   * silent.
+   */
+  readonly received: () => number;
   /** A request has no reply yet. */
   readonly isWaiting: () => boolean;
   readonly ping: () => void;
   readonly onDead: () => void;
-  readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -31,17 +34,18 @@ export interface Heartbeat {
 }
 
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { idleTimeoutMs, lastReceivedMs, isWaiting, ping, onDead, nowMs, after, random } = options;
+  const { idleTimeoutMs, received, isWaiting, ping, onDead, after, random } = options;
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, idleTimeoutMs / 3));
-  let pingedMs = -Infinity;
+  /** What had come when the last Ping left. */
+  let atPing = -1;
   let cancel = (): void => {};
   let cancelLook: (() => void) | undefined;
   const beat = (): void => {
     cancel();
-    pingedMs = nowMs();
+    atPing = received();
     ping();
     cancel = after(Math.min(answerMs, intervalMs), () => {
-      if (lastReceivedMs() < pingedMs) return onDead();
+      if (received() === atPing) return onDead();
       rest();
     });
   };
@@ -49,13 +53,13 @@ export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
     cancel = after(intervalMs * (0.5 + random() / 2), beat);
   };
   const listen = (): void => {
-    const fromMs = nowMs();
+    const before = received();
     cancelLook = after(Math.min(silentMs, intervalMs), () => {
       cancelLook = undefined;
-      const heardMs = lastReceivedMs();
+      const now = received();
       // Everything is answered, or a Ping is on its way and its time is running.
-      if (!isWaiting() || heardMs < pingedMs) return;
-      if (heardMs < fromMs) beat();
+      if (!isWaiting() || now === atPing) return;
+      if (now === before) beat();
       else listen();
     });
   };

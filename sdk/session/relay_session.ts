@@ -22,6 +22,11 @@ export interface RelaySession {
   readonly agentId: AgentId;
   readonly state: SessionState;
   /**
+   * Add to the local clock to have the relay's, as its last answer said. Changes while the session
+   * is online: either clock may be set at any time.
+   */
+  readonly clockOffsetMs: number;
+  /**
    * The account is suspended, as far as is known: the session is not online, and will be when that
    * is over.
    */
@@ -79,8 +84,6 @@ export interface ConnectionInfo {
   /** KeyPackages that the relay holds for this agent. */
   readonly keyPackages: number;
   readonly hasLastResort: boolean;
-  /** Add to the local clock to have the relay's. */
-  readonly clockOffsetMs: number;
   readonly transport: TransportName;
 }
 

@@ -64,7 +64,9 @@ export class Returning {
       this.#hurry = () => {
         this.#hurry = () => {};
         cancel();
-        cancel = after(Math.max(0, ms * hurriedPart - (nowMs() - sinceMs)), done);
+        // By a clock that was set back meanwhile no time has passed.
+        const passedMs = Math.max(0, nowMs() - sinceMs);
+        cancel = after(Math.max(0, ms * hurriedPart - passedMs), done);
       };
     });
   }

@@ -126,6 +126,10 @@ class ReconnectingSession implements RelaySession {
     return this.#state;
   }
 
+  get clockOffsetMs(): number {
+    return this.#clockOffsetMs;
+  }
+
   get suspension(): StaticError | undefined {
     if (this.#state.kind === "online") return undefined;
     return this.#lastError?.code === "account_suspended" ? this.#lastError : undefined;
@@ -247,11 +251,10 @@ class ReconnectingSession implements RelaySession {
   #goOnline(online: OnlineConnection): void {
     const { keyPackages, hasLastResort, relayTimeMs } = online.reply;
     const limits = withinProtocol(online.reply.limits);
-    const clockOffsetMs = Math.round(relayTimeMs - online.localTimeMs);
     const { cellBytes, features, transport } = online;
     this.#connection = online.connection;
     this.#token = online.token;
-    this.#clockOffsetMs = clockOffsetMs;
+    this.#setClock(relayTimeMs, online.localTimeMs);
     this.#returning.told(online.reply.returnWithinMs);
     this.#cover.attach(online.connection);
     this.#stopUpkeep = startUpkeep({
@@ -260,7 +263,8 @@ class ReconnectingSession implements RelaySession {
       deps: this.#deps,
       random: this.#random,
       onRenewed: (token) => this.#token = token,
-      onReturnTime: (withinMs) => this.#returning.told(withinMs),
+      onAnswer: ({ returnWithinMs }) => this.#returning.told(returnWithinMs),
+      onClock: (relayTimeMs, localTimeMs) => this.#setClock(relayTimeMs, localTimeMs),
     });
     const connection = {
       limits,
@@ -268,7 +272,6 @@ class ReconnectingSession implements RelaySession {
       cellBytes,
       keyPackages,
       hasLastResort,
-      clockOffsetMs,
       transport,
     };
     this.#state = { kind: "online", connection };
@@ -276,6 +279,11 @@ class ReconnectingSession implements RelaySession {
     if (fault !== undefined) throw fault;
     this.#gate.open();
     this.#enter(this.#state);
+  }
+
+  /** `localTimeMs` is our own clock when the relay read its own. */
+  #setClock(relayTimeMs: number, localTimeMs: number): void {
+    this.#clockOffsetMs = Math.round(relayTimeMs - localTimeMs);
   }
 
   /** Returns the error of a listener that failed. */

@@ -339,8 +339,8 @@ Deno.test("a relay that falls silent under a request is noticed soon, although t
 Deno.test("the token is renewed on the open session before it expires, by the relay's clock", async () => {
   for (const relayAheadMs of [0, 600_000, -600_000]) {
     const bench = new Bench({ relayAheadMs, relay: { tokenMs: 100_000 } });
-    const { clockOffsetMs } = await bench.online();
-    assertEquals(clockOffsetMs, relayAheadMs);
+    await bench.online();
+    assertEquals(bench.session.clockOffsetMs, relayAheadMs);
     await bench.clock.advance(450_000);
     const renewals = bench.relay.last.requestsFor("RenewToken");
     assert(renewals.length >= 4 && renewals.length <= 6, String(renewals.length));
@@ -362,6 +362,42 @@ Deno.test("a token is renewed as often as before when the machine's clock is set
     assertEquals(bench.relay.links.length, 1);
     await bench.close();
   }
+});
+
+Deno.test("a clock that is set during a connection is known with the next Ping, unless it is set during that one", async () => {
+  const hourMs = 3_600_000;
+  let pings = 0;
+  let setTo: number | undefined;
+  const bench = new Bench({
+    relay: {
+      script: (_link, { operation }) => {
+        if (operation !== "Ping") return false;
+        pings++;
+        bench.skewMs = setTo ?? bench.skewMs;
+        setTo = undefined;
+        return false;
+      },
+    },
+  });
+  await bench.online();
+  const answers = async (count: number): Promise<void> => {
+    for (const goal = pings + count; pings < goal;) await bench.clock.advance(1_000);
+  };
+  for (const skewMs of [4 * hourMs, -4 * hourMs]) {
+    bench.skewMs = skewMs;
+    await answers(1);
+    assertEquals(bench.session.clockOffsetMs + skewMs, 0);
+  }
+  for (const skewMs of [4 * hourMs, 0]) {
+    const known = bench.session.clockOffsetMs;
+    setTo = skewMs;
+    await answers(1);
+    assertEquals(bench.session.clockOffsetMs, known);
+    await answers(1);
+    assertEquals(bench.session.clockOffsetMs + skewMs, 0);
+  }
+  assertEquals(bench.relay.links.length, 1);
+  await bench.close();
 });
 
 Deno.test("an API that is down delays a renewal and does not end the session", async () => {

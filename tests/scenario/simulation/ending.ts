@@ -249,7 +249,7 @@ async function calmDown(play: Play): Promise<number> {
       play.note(`some stay out: ${states(play)}`);
       return outside.length;
     }
-    if (await setClocksRight(play, outside)) {
+    if (setClocksRight(play, outside)) {
       endMs = play.nowMs + calmMs;
       continue;
     }
@@ -261,16 +261,15 @@ async function calmDown(play: Play): Promise<number> {
 
 /**
  * By a clock that is wrong a member lets nobody in (docs/guarantees.md, "Time"). When those that
- * are out know no other, its user sets it right and starts it again. Returns whether that was so.
+ * are out know no other, its user sets it right. Returns whether that was so.
  */
-async function setClocksRight(play: Play, outside: readonly Player[]): Promise<boolean> {
+function setClocksRight(play: Play, outside: readonly Player[]): boolean {
   const helpers = inStep(play).filter(({ agentId }) =>
     outside.some(({ known }) => known.has(agentId))
   );
   if (helpers.length === 0 || helpers.some(hasRightClock)) return false;
   for (const player of helpers) {
     player.actor.clockOffsetMs = 0;
-    await restart(play, player);
     play.note(`the clock of ${player.label} is set right`);
   }
   return true;
