@@ -40,6 +40,8 @@ export class OwnBadges {
   readonly first: Promise<void>;
   readonly #source: BadgeSource;
   readonly #agentId: AgentId;
+  /** As they were read last. */
+  #texts: readonly string[] | undefined;
   #shown: Uint8Array | undefined;
   #onChange = (): void => {};
   #look = (): Promise<void> => Promise.resolve();
@@ -112,8 +114,9 @@ export class OwnBadges {
       this.#source.read().then((read) => void (texts = read)).catch(() => {}),
       runtime,
     );
-    if (texts === undefined) return;
+    if (texts === undefined || (this.#texts !== undefined && isSame(this.#texts, texts))) return;
     const badges = texts.flatMap((text) => this.#parse(text)).slice(0, maxBadges);
+    this.#texts = texts;
     const shown = badges.length === 0 ? undefined : encodeBadges(badges);
     if (showSame(this.#shown, shown)) return;
     this.#shown = shown;
@@ -138,6 +141,11 @@ async function within(ms: number, work: Promise<void>, runtime: Runtime): Promis
   try {
     await Promise.race([work, pause(runtime, ms, ending.signal)]);
   } finally {
-    ending.abort();
+    // Without a reason each look would pay for an exception that nobody sees.
+    ending.abort("over");
   }
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((text, index) => text === right[index]);
 }

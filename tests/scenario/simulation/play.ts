@@ -18,6 +18,9 @@ import { Truth } from "./truth.ts";
 import { Wills } from "./wills.ts";
 import { SimulatedWire } from "./wire.ts";
 
+/** Simulated hours are full of looks otherwise, and nothing else. */
+const badgesEveryMs = 2_000;
+
 export interface Cast {
   /** The first one founds the channel and stays. */
   readonly honest: readonly string[];
@@ -154,7 +157,10 @@ export class Play implements LogFollower {
   #player(label: string, honest: boolean): Player {
     const player = new Player(this.stage, label, { honest, wire: this.wire });
     const { issuing } = this;
-    if (issuing !== undefined) player.actor.badges = (agentId) => issuing.of(label, agentId);
+    if (issuing !== undefined) {
+      player.actor.badges = (agentId) => issuing.of(label, agentId);
+      player.actor.badgesEveryMs = badgesEveryMs;
+    }
     return player;
   }
 

@@ -86,6 +86,8 @@ export class Actor {
   hurried = false;
   /** Texts of the badges that it has now, as its issuers give them. */
   badges: ((agentId: AgentId) => readonly string[]) | undefined;
+  /** So often it looks for others, from the next start on. */
+  badgesEveryMs = 100;
   /** A modified program judges signatures so, from the next start on. */
   judging: (signatures: Signatures) => Signatures = (signatures) => signatures;
   /** The list of its user, from the next start on. */
@@ -189,7 +191,7 @@ export class Actor {
   async #badges(agentId: AgentId): Promise<{ readonly ownBadges?: OwnBadges }> {
     if (this.badges === undefined) return {};
     const read = (): Promise<readonly string[]> => Promise.resolve(this.badges?.(agentId) ?? []);
-    const ownBadges = new OwnBadges({ read, everyMs: 100 }, agentId, this.#host.runtime);
+    const ownBadges = new OwnBadges({ read, everyMs: this.badgesEveryMs }, agentId, this.#host.runtime);
     await ownBadges.first;
     return { ownBadges };
   }
