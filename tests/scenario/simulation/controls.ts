@@ -5,7 +5,7 @@
 import { equalBytes, type NoticeBody, type NoticeEnvelope } from "../../../proto/mod.ts";
 import { decodeKeyPackageMessage, type Signatures } from "../../../sdk/testing/agents.ts";
 import type { SignedBytes } from "../../../wasm/mod.ts";
-import type { Play } from "./play.ts";
+import { badgesEveryMs, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
 export interface Control {
@@ -82,7 +82,7 @@ export const controls: Readonly<Record<string, Control>> = {
       await stage.finish("bob is back", bob.restart(truth, "stop"));
       // Nobody else minds that carol's badge is over.
       issuing?.give("carol", carol.agentId, { life: "over", both: false });
-      await stage.world.time.advance(1000);
+      await stage.world.time.advance(badgesEveryMs);
       play.background("carol rotates", carol.channel.rotate());
     },
   },

@@ -19,7 +19,7 @@ import { Wills } from "./wills.ts";
 import { SimulatedWire } from "./wire.ts";
 
 /** Simulated hours are full of looks otherwise, and nothing else. */
-const badgesEveryMs = 2_000;
+export const badgesEveryMs = 2_000;
 
 export interface Cast {
   /** The first one founds the channel and stays. */

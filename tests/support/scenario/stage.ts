@@ -191,7 +191,11 @@ export class Actor {
   async #badges(agentId: AgentId): Promise<{ readonly ownBadges?: OwnBadges }> {
     if (this.badges === undefined) return {};
     const read = (): Promise<readonly string[]> => Promise.resolve(this.badges?.(agentId) ?? []);
-    const ownBadges = new OwnBadges({ read, everyMs: this.badgesEveryMs }, agentId, this.#host.runtime);
+    const ownBadges = new OwnBadges(
+      { read, everyMs: this.badgesEveryMs },
+      agentId,
+      this.#host.runtime,
+    );
     await ownBadges.first;
     return { ownBadges };
   }
