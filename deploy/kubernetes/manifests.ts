@@ -2,6 +2,7 @@
  * The API and one relay as objects of Kubernetes. The database is elsewhere, and so are the
  * secrets: a Secret `static` that the operator makes, and one with the relay's certificate.
  */
+import { tracesVariable } from "../local/commands.ts";
 import type { Values } from "./values.ts";
 
 export type Json = string | number | boolean | readonly Json[] | { readonly [name: string]: Json };
@@ -147,13 +148,17 @@ interface Part {
   readonly mounts: readonly Manifest[];
 }
 
-function podOf(part: Part): Manifest {
+function podOf(part: Part, { tracesUrl }: Values): Manifest {
   const probe = (path: string, more: Manifest): Manifest => ({
     httpGet: { path, port: part.healthPort },
     timeoutSeconds: 5,
     ...more,
   });
-  const env = Object.entries(part.environment).map(([name, value]) => ({ name, value }));
+  const traces = tracesUrl === undefined ? {} : { [tracesVariable]: tracesUrl };
+  const env = Object.entries({ ...part.environment, ...traces }).map(([name, value]) => ({
+    name,
+    value,
+  }));
   return {
     metadata: {
       labels: labels(part.part),
@@ -248,7 +253,7 @@ function apiDeployment(values: Values): Manifest {
         memory: values.apiMemory,
         volumes: [{ name: "data", persistentVolumeClaim: { claimName: "static-api" } }],
         mounts: [],
-      }),
+      }, values),
     },
   };
 }
@@ -294,7 +299,7 @@ function relayStatefulSet(values: Values): Manifest {
         memory: values.relayMemory,
         volumes: [{ name: "tls", secret: { secretName: "static-relay-tls", defaultMode: 0o440 } }],
         mounts: [{ name: "tls", mountPath: tlsPath, readOnly: true }],
-      }),
+      }, values),
       volumeClaimTemplates: [{ metadata: { name: "data" }, spec: claim(storageClass, relayDisk) }],
     },
   };

@@ -22,6 +22,8 @@ export interface Values {
   readonly relayDisk: string;
   readonly relayMemory: string;
   readonly apiMemory: string;
+  /** Of a collector of traces; undefined: both parts send none. */
+  readonly tracesUrl: string | undefined;
 }
 
 const name = {
@@ -37,6 +39,11 @@ const image = {
   expected: "an image with its tag or digest, such as registry.example.com/static-api:0.1.0",
 };
 const size = { form: /^[1-9]\d*(Mi|Gi|Ti)$/, expected: "a size such as 20Gi" };
+const collector = {
+  form: /^https?:\/\/[^\s@/]+\/\S*$/,
+  expected:
+    "a collector's address with its path and without a password, such as http://otel.monitoring:4318/v1/traces",
+};
 const text = { form: /^[^\n]*$/, expected: "one line" };
 
 /** Throws `ConfigError` with every fault of the file. */
@@ -66,6 +73,8 @@ function readAll(read: VariableReader): Values {
     read.fault(name, expected);
     return "";
   };
+  const optional = (name: string, rule: Parameters<typeof needed>[1]): string | undefined =>
+    read.given(name) === undefined ? undefined : needed(name, rule);
   const apiUrl = read.given("API_URL") ?? "";
   if (!apiUrl.startsWith("https://") || parseApiUrl(apiUrl) === undefined) {
     read.fault("API_URL", "the public address of the API, such as https://api.example.com");
@@ -86,5 +95,6 @@ function readAll(read: VariableReader): Values {
     relayDisk: needed("RELAY_DISK", size),
     relayMemory: needed("RELAY_MEMORY", size),
     apiMemory: needed("API_MEMORY", size),
+    tracesUrl: optional("TRACES_URL", collector),
   };
 }

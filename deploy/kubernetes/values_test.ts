@@ -21,6 +21,18 @@ for (
     ["a size without a unit", "RELAY_DISK=20Gi", "RELAY_DISK=20", "RELAY_DISK must be a size"],
     ["a name that is misspelt", "RELAY_DISK=", "RELAY_DISKS=", "RELAY_DISKS must be left out"],
     ["a name with a line of YAML", "=static\n", '="static\nx: y"\n', "NAMESPACE must be a name"],
+    [
+      "a collector with a password",
+      "TRACES_URL=",
+      "TRACES_URL=http://a:b@otel/v1",
+      "TRACES_URL must",
+    ],
+    [
+      "a collector without a path",
+      "TRACES_URL=",
+      "TRACES_URL=http://otel:4318",
+      "TRACES_URL must be",
+    ],
     ["an unknown header", "=X-Forwarded-For", "=X-Real-IP", "TRUSTED_HEADER must be"],
   ] as const
 ) {

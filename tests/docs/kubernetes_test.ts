@@ -7,6 +7,7 @@ import { readValues } from "../../deploy/kubernetes/values.ts";
 import { writeYaml } from "../../deploy/kubernetes/yaml.ts";
 import { faultsOfNames } from "../../proto/base/variables.ts";
 import { readConfig as readRelayConfig } from "../../relay/config.ts";
+import { tracesVariable } from "../../server/mod.ts";
 import { npmProjectFlags, runNpmScript } from "../../tools/npm.ts";
 import { inCampaign } from "../support/campaign.ts";
 import { createCertificate, runCommand } from "../support/mod.ts";
@@ -40,11 +41,21 @@ Deno.test("the task prints manifests that keep their kinds' schemas, and a wrong
   assertEquals(manifests, [...manifestsFor(values)]);
   const small = { ...values, storageClass: "fast", hasDatabaseCa: true };
   assertEquals((await check(writeYaml(manifestsFor(small)))).faults, []);
+  const tracesUrl = "http://otel.monitoring:4318/v1/traces";
+  const traced = await check(writeYaml(manifestsFor({ ...values, tracesUrl })));
+  assertEquals([traced.faults, tracesOf(traced.manifests)], [[], [tracesUrl, tracesUrl]]);
+  assertEquals(tracesOf(manifests), []);
   const wrong = writeYaml(manifestsFor(values)).replace("replicas: 1", 'replicas: "one"');
   const [fault = "", ...others] = (await check(wrong)).faults;
   assertEquals(others, []);
   assertStringIncludes(fault, "replicas");
 });
+
+/** Where each pod sends its traces. */
+function tracesOf(list: readonly Loose[]): string[] {
+  return list.flatMap(({ spec }) => spec.template?.spec.containers[0].env ?? [])
+    .filter(({ name }) => name === tracesVariable).map(({ value }) => value);
+}
 
 /** A field that a kind does not have passes the schemas, and not the types of the same package. */
 async function typeFaults(list: readonly Manifest[]): Promise<string> {
