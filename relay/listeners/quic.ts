@@ -11,7 +11,7 @@ import type { KeyedCertificate } from "../../server/mod.ts";
 import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/client_link.ts";
 import { Strangers } from "../strangers.ts";
-import { quicOptions } from "./quic_options.ts";
+import { hurriedTimes, quicOptions } from "./quic_options.ts";
 import { carrySession, type QuicClient, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import { serveWebTransport } from "./webtransport.ts";
 
@@ -21,6 +21,8 @@ export interface QuicLimits {
    */
   readonly handshakes: number;
   readonly handshakeMs: number;
+  /** With so many under way, connections get shorter times (`hurriedTimes`). */
+  readonly calmHandshakes: number;
   /** Connections that have not authenticated. */
   readonly strangers: number;
   /** A connection whose session has not begun after this long is closed. */
@@ -80,8 +82,8 @@ export async function listenQuic(options: QuicListenerOptions): Promise<QuicList
   );
   const door = new QuicDoor(options);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-  for (const { listener } of endpoints) {
-    void door.acceptFrom(listener).then((error) => error && fail(error));
+  for (const endpoint of endpoints) {
+    void door.acceptFrom(endpoint).then((error) => error && fail(error));
   }
   return {
     port: endpoints[0]?.port ?? 0,
@@ -97,18 +99,40 @@ export async function listenQuic(options: QuicListenerOptions): Promise<QuicList
   };
 }
 
+const hurriedOptions = { ...transportOptions, ...hurriedTimes };
+
+/** A connection whose handshake has not begun. */
+interface Newcomer {
+  readonly refuse: () => void;
+  readonly accept: (how: { readonly isHurried: boolean }) => Promise<Deno.QuicConn>;
+}
+
 /** A UDP port of one address. */
 class UdpPort {
   readonly #endpoint: Deno.QuicEndpoint;
-  /** Takes everybody that comes, also with a renewed certificate. */
-  readonly listener: Deno.QuicListener;
-  /** That one and the newest, because a listener that is collected might stop the endpoint. */
+  /** Of the newest certificate. */
+  #newest: Deno.QuicListener;
+  /** That one and the first, because a listener that is collected might stop the endpoint. */
   readonly #kept: Deno.QuicListener[];
 
   constructor({ hostname, port }: ListenAddress, certificate: KeyedCertificate) {
     this.#endpoint = new Deno.QuicEndpoint({ hostname, port });
-    this.listener = this.#listen(certificate);
-    this.#kept = [this.listener];
+    this.#newest = this.#listen(certificate);
+    this.#kept = [this.#newest];
+  }
+
+  /** The next that comes, whatever listener takes it. */
+  async next(): Promise<Newcomer> {
+    const listener = this.#newest;
+    const incoming = await listener.incoming();
+    return {
+      refuse: () => incoming.refuse(),
+      // Options bring the certificate of the listener that took it; without any it is the newest.
+      accept: async ({ isHurried }) =>
+        await (isHurried && listener === this.#newest
+          ? incoming.accept(hurriedOptions)
+          : incoming.accept()),
+    };
   }
 
   get port(): number {
@@ -116,7 +140,8 @@ class UdpPort {
   }
 
   renew(certificate: KeyedCertificate): void {
-    this.#kept.splice(1, 1, this.#listen(certificate));
+    this.#newest = this.#listen(certificate);
+    this.#kept.splice(1, 1, this.#newest);
   }
 
   close(): void {
@@ -164,9 +189,9 @@ class QuicDoor {
    * Returns the error that ended it. Never waits for a handshake: one slow peer would hold up all
    * others.
    */
-  async acceptFrom(listener: Deno.QuicListener | undefined): Promise<Error | undefined> {
+  async acceptFrom(port: UdpPort): Promise<Error | undefined> {
     try {
-      while (listener !== undefined) void this.#admit(await listener.incoming());
+      while (true) void this.#admit(await port.next());
     } catch (cause) {
       // The end of the endpoint is told as an error too.
       if (this.#open) return new Error("The QUIC port accepts no more connections", { cause });
@@ -174,15 +199,15 @@ class QuicDoor {
     return undefined;
   }
 
-  async #admit(incoming: Deno.QuicIncoming): Promise<void> {
+  async #admit(newcomer: Newcomer): Promise<void> {
     try {
       // The peer's address is judged after the handshake: asking `incoming` for it makes it
       // unusable (Deno 2.9.5).
       if (!this.#open || this.#handshakes >= this.#options.limits.handshakes) {
         this.#refused++;
-        return incoming.refuse();
+        return newcomer.refuse();
       }
-      const conn = await this.#handshake(incoming);
+      const conn = await this.#handshake(newcomer);
       conn.closed.catch(() => {});
       await this.#serve(conn);
     } catch {
@@ -190,7 +215,8 @@ class QuicDoor {
     }
   }
 
-  async #handshake(incoming: Deno.QuicIncoming): Promise<Deno.QuicConn> {
+  async #handshake(newcomer: Newcomer): Promise<Deno.QuicConn> {
+    const isHurried = this.#handshakes >= this.#options.limits.calmHandshakes;
     this.#handshakes++;
     const done = once(() => this.#handshakes--);
     // A first packet whose sender says nothing more may have a forged address. Deno can neither ask
@@ -198,7 +224,7 @@ class QuicDoor {
     // free before.
     const cancel = this.#options.host.after(this.#options.limits.handshakeMs, done);
     try {
-      return await incoming.accept();
+      return await newcomer.accept({ isHurried });
     } finally {
       cancel();
       done();
@@ -267,7 +293,8 @@ function once(run: () => void): () => void {
 
 export const defaultQuicLimits: QuicLimits = {
   handshakes: 2_048,
-  handshakeMs: 10_000,
+  handshakeMs: 3_000,
+  calmHandshakes: 64,
   strangers: 1_000,
   openingMs: limits.challengeMs / 2,
 };

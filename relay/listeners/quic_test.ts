@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertLess, assertRejects } from "@std/assert";
 import { CellPacker, CellReader, errorCodes, limits } from "../../proto/mod.ts";
 import {
   createCertificate,
@@ -6,8 +6,10 @@ import {
   eventually,
   seedFromEnvironment,
 } from "../../tests/support/mod.ts";
+import { inCampaign } from "../../tests/support/campaign.ts";
 import type { ClientLink, CoreSession } from "../core/client_link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
+import { quicOptions } from "./quic_options.ts";
 
 const certificate = await createCertificate();
 
@@ -235,26 +237,31 @@ Deno.test("a connection that opens no session is closed", async () => {
   }, { change: { openingMs: 50 } });
 });
 
-Deno.test("a renewed certificate serves new connections while old ones go on", async () => {
-  await withListener(async ({ port, setCertificate }) => {
-    const old = await connect(port);
-    const stream = await old.createBidirectionalStream();
-    await echo(stream, Uint8Array.of(1));
-    for (let i = 0; i < 3; i++) {
-      const renewed = await createCertificate();
-      setCertificate(renewed);
+for (const calmHandshakes of [64, 0]) {
+  const when = calmHandshakes === 0 ? ", also while many handshakes are under way" : "";
+  Deno.test(`a renewed certificate serves new connections while old ones go on${when}`, () =>
+    withListener(servesRenewedCertificate, { change: { calmHandshakes } }));
+}
+
+async function servesRenewedCertificate({ port, setCertificate }: QuicListener): Promise<void> {
+  const old = await connect(port);
+  const stream = await old.createBidirectionalStream();
+  await echo(stream, Uint8Array.of(1));
+  for (let i = 0; i < 3; i++) {
+    const renewed = await createCertificate();
+    setCertificate(renewed);
+    // The first is taken by the listener of the certificate before.
+    for (let again = 0; again < 3; again++) {
       const conn = await connect(port, { ca: renewed.cert });
-      assertEquals(
-        await echo(await conn.createBidirectionalStream(), Uint8Array.of(3)),
-        Uint8Array.of(3),
-      );
+      const answer = await echo(await conn.createBidirectionalStream(), Uint8Array.of(3));
+      assertEquals(answer, Uint8Array.of(3));
       conn.close();
     }
-    await assertRejects(() => connect(port), Error);
-    assertEquals(await echo(stream, Uint8Array.of(2)), Uint8Array.of(2));
-    old.close();
-  });
-});
+  }
+  await assertRejects(() => connect(port), Error);
+  assertEquals(await echo(stream, Uint8Array.of(2)), Uint8Array.of(2));
+  old.close();
+}
 
 Deno.test("while draining new connections are refused at once and open ones go on", async () => {
   await withListener(async ({ port, refuse }) => {
@@ -311,3 +318,43 @@ Deno.test("a first packet without a follow-up holds its place for a moment only"
     }
     sender.close();
   }, { change: { handshakes: 1, handshakeMs: 1_000 } }));
+
+/** Carries datagrams of one client to a port and back until it is closed. */
+function openWay(port: number): Disposable & { readonly port: number } {
+  const sockets = [0, 0].map(() =>
+    Deno.listenDatagram({ hostname: "127.0.0.1", port: 0, transport: "udp" })
+  );
+  const [front, back] = sockets;
+  if (front === undefined || back === undefined) throw new Error("two sockets were opened");
+  let client: Deno.Addr | undefined;
+  const carry = async (from: Deno.DatagramConn, send: (bytes: Uint8Array) => Promise<unknown>) => {
+    for await (const [bytes, sender] of from) {
+      if (from === front) client = sender;
+      await send(bytes);
+    }
+  };
+  const relay: Deno.NetAddr = { transport: "udp", hostname: "127.0.0.1", port };
+  void carry(front, (bytes) => back.send(bytes, relay)).catch(() => {});
+  void carry(back, async (bytes) => client && await front.send(bytes, client)).catch(() => {});
+  const close = (): void => sockets.forEach((socket) => socket.close());
+  // cast: of a UDP socket
+  return { port: (front.addr as Deno.NetAddr).port, [Symbol.dispose]: close };
+}
+
+if (inCampaign) {
+  Deno.test("who vanishes is forgotten sooner if it came while many handshakes were under way", () =>
+    withListener(async (listener) => {
+      const way = openWay(listener.port);
+      const conn = await connect(way.port);
+      conn.closed.catch(() => {});
+      await echo(await conn.createBidirectionalStream(), Uint8Array.of(1));
+      way[Symbol.dispose]();
+      const vanishedMs = performance.now();
+      await eventually(
+        { what: "nobody is connected" },
+        () => Promise.resolve(listener.stats().connections),
+        (count) => count === 0,
+      );
+      assertLess(performance.now() - vanishedMs, quicOptions.maxIdleTimeout / 2);
+    }, { change: { calmHandshakes: 0 } }));
+}
