@@ -241,8 +241,9 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "quiet-hour",
-    what: "an hour of healthy load in a real Prometheus with the shipped rules: no alert",
-    paths: ["tests/docs/healthy_hour_campaign.ts"],
+    what:
+      "an hour of 500 agents behind nginx in a real Prometheus with the shipped rules, all relays restarted: no alert, no refusal",
+    paths: ["tests/relay/healthy_hour_campaign.ts"],
   },
   {
     name: "upstream",

@@ -46,7 +46,7 @@ if (isStress) {
       });
       await using prometheus = await startPrometheus({
         api: new URL(stack.api.adminUrl).host,
-        relay: `127.0.0.1:${adminPort}`,
+        relays: [`127.0.0.1:${adminPort}`],
         everySeconds: 1,
       });
       const channel = await client.createChannel("acme/ops/measured");

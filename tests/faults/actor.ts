@@ -3,7 +3,7 @@
  * life on the same directory.
  */
 import type { AgentState, Order, Settings } from "./agent_process.ts";
-import type { Event, Journal } from "./journal.ts";
+import type { Event, Journal } from "../support/crowd/journal.ts";
 import { TextLineStream } from "../support/lines.ts";
 import type { Link } from "./network.ts";
 

@@ -5,7 +5,7 @@
  */
 import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
-import type { Event } from "./journal.ts";
+import type { Event } from "../support/crowd/journal.ts";
 
 /** Orders for an agent. */
 export type Order =

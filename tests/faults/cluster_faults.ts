@@ -7,8 +7,8 @@
 import { leaderOf } from "../support/log_leader.ts";
 import type { NatsOptions, Random } from "../support/mod.ts";
 import { TcpWay } from "../support/tcp_way.ts";
-import type { Crowd } from "./crowd.ts";
-import type { ClusterRelay, RelayCluster } from "./relay_cluster.ts";
+import type { Crowd } from "../support/crowd/crowd.ts";
+import type { ClusterRelay, RelayCluster } from "../support/crowd/relay_cluster.ts";
 import { SmallDisk } from "./small_disk.ts";
 
 /** Longer than any recovery that is allowed: a campaign tells how long it was. */

@@ -17,8 +17,8 @@ import {
   testWhen,
 } from "../support/mod.ts";
 import { clusterFaults, mountDisks, NodeNetwork, type Stage } from "./cluster_faults.ts";
-import { Crowd } from "./crowd.ts";
-import { RelayCluster } from "./relay_cluster.ts";
+import { Crowd } from "../support/crowd/crowd.ts";
+import { RelayCluster } from "../support/crowd/relay_cluster.ts";
 import { smallDisks } from "./small_disk.ts";
 
 const run = FaultRun.fromEnvironment(200);

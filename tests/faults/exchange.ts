@@ -2,7 +2,7 @@
 import { inCampaign } from "../support/campaign.ts";
 import { createRandom, type Random } from "../support/mod.ts";
 import { Actor } from "./actor.ts";
-import { type Audit, audit } from "./auditor.ts";
+import { type Audit, audit } from "../support/crowd/auditor.ts";
 import { Stack } from "./stack.ts";
 
 export const channel = "acme/faults/exchange";

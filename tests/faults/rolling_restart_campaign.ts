@@ -6,8 +6,7 @@ import { StaticClient } from "../../sdk/mod.ts";
 import { tried } from "../support/campaign.ts";
 import { eventually } from "../support/eventually.ts";
 import { natsInstalled, testWhen } from "../support/mod.ts";
-import { pause } from "./exchange.ts";
-import { RelayCluster } from "./relay_cluster.ts";
+import { RelayCluster } from "../support/crowd/relay_cluster.ts";
 
 const agents = 300;
 const atOnce = 10;
@@ -34,8 +33,28 @@ async function connectAll(cluster: RelayCluster, opened: AsyncDisposableStack): 
   }
 }
 
-const countsOf = (cluster: RelayCluster): Promise<number[]> =>
-  Promise.all(cluster.relays.map((relay) => relay.agents()));
+/** Returns what each relay says of its load, for a failure. */
+function describe(cluster: RelayCluster): Promise<string[]> {
+  const names = ["sessions_authenticated", "sessions", "sessions_refused_total", "shed_total"];
+  names.push("sessions_moved_total", "logins_waiting", "event_loop_lag_seconds");
+  return Promise.all(cluster.relays.map(async (relay) => {
+    const values = await Promise.all(names.map((name) => relay.metric(name)));
+    return names.map((name, index) => `${name} ${values[index]}`).join(", ");
+  }));
+}
+
+async function untilHolds(
+  cluster: RelayCluster,
+  limit: { readonly what: string; readonly withinMs: number },
+  check: (sessions: readonly number[]) => boolean,
+): Promise<number[]> {
+  try {
+    return await eventually(limit, () => cluster.agents(), check);
+  } catch (error) {
+    console.log((await describe(cluster)).join("\n"));
+    throw error;
+  }
+}
 
 testWhen(
   natsInstalled,
@@ -44,22 +63,16 @@ testWhen(
     await using cluster = await RelayCluster.start({ relays: 3 });
     await using opened = new AsyncDisposableStack();
     await connectAll(cluster, opened);
-    const counts = (): Promise<number[]> => countsOf(cluster);
     const isWhole = (all: readonly number[]): boolean =>
       all.reduce((sum, count) => sum + count) === agents;
     const whole = { what: "all agents are connected", withinMs: connectedMs };
-    console.log(`connected: ${await eventually(whole, counts, isWhole)}`);
-    for (const relay of cluster.relays) {
-      relay.process.signal("SIGTERM");
-      await relay.process.finished();
-      await relay.startAgain();
-      await pause(restMs);
-    }
-    console.log(`restarted: ${await eventually(whole, counts, isWhole)}`);
+    console.log(`connected: ${await untilHolds(cluster, whole, isWhole)}`);
+    await cluster.restartOneByOne(restMs);
+    console.log(`restarted: ${await untilHolds(cluster, whole, isWhole)}`);
     const startMs = Date.now();
-    const even = await eventually(
+    const even = await untilHolds(
+      cluster,
       { what: "sessions are even", withinMs: evenMs },
-      counts,
       (all) => all.every((count) => count >= 60 && count <= 140) && isWhole(all),
     );
     const tookS = Math.round((Date.now() - startMs) / 1_000);

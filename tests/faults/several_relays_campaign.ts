@@ -6,9 +6,9 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { tried } from "../support/campaign.ts";
 import { createRandom, natsInstalled, seedFromEnvironment, testWhen } from "../support/mod.ts";
-import { Crowd } from "./crowd.ts";
+import { Crowd } from "../support/crowd/crowd.ts";
 import { pause } from "./exchange.ts";
-import { RelayCluster } from "./relay_cluster.ts";
+import { RelayCluster } from "../support/crowd/relay_cluster.ts";
 
 const [groups, members] = [10, 5];
 const everyMs = 500;

@@ -9,27 +9,42 @@ export interface Series {
   readonly value: readonly [number, string];
 }
 
+/** One series of a range: times in seconds, with the values. */
+export interface TimeSeries {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [number, string])[];
+}
+
+/** In seconds. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+  readonly step: number;
+}
+
 export interface Prometheus extends AsyncDisposable {
   /** Throws when a query is not understood. */
   query(text: string): Promise<readonly Series[]>;
+  /** The same for times from one to another, so many seconds apart. */
+  queryRange(text: string, range: TimeRange): Promise<readonly TimeSeries[]>;
   get(path: string): Promise<{ readonly [name: string]: unknown }>;
 }
 
 export interface PrometheusOptions {
   /** Addresses of the admin ports. */
   readonly api: string;
-  readonly relay: string;
+  readonly relays: readonly string[];
   /** Undefined: as often as the shipped configuration says. */
   readonly everySeconds?: number;
 }
 
 /** With the configuration and the rules of `deploy/prometheus`. */
 export async function startPrometheus(
-  { api, relay, everySeconds }: PrometheusOptions,
+  { api, relays, everySeconds }: PrometheusOptions,
 ): Promise<Prometheus> {
   const folder = await Deno.makeTempDir({ prefix: "static-prometheus-" });
   const given = await Deno.readTextFile(new URL("prometheus/prometheus.yml", deploy));
-  const config = given.replace("api:9464", api).replace("relay:9465", relay)
+  const config = given.replace("api:9464", api).replace("relay:9465", relays.join('", "'))
     .replaceAll("15s", everySeconds === undefined ? "15s" : `${everySeconds}s`);
   await Deno.writeTextFile(`${folder}/prometheus.yml`, config);
   await Deno.copyFile(new URL("prometheus/alerts.yml", deploy), `${folder}/alerts.yml`);
@@ -55,6 +70,16 @@ export async function startPrometheus(
     query: async (text) => {
       const { result } = await get(`query?query=${encodeURIComponent(text)}`);
       return result as readonly Series[]; // cast: as Prometheus describes a vector
+    },
+    queryRange: async (text, { from, to, step }) => {
+      const query = new URLSearchParams({
+        query: text,
+        start: String(from),
+        end: String(to),
+        step: String(step),
+      });
+      const { result } = await get(`query_range?${query}`);
+      return result as readonly TimeSeries[]; // cast: as Prometheus describes a matrix
     },
     [Symbol.asyncDispose]: async () => {
       child.kill("SIGTERM");

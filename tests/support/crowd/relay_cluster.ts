@@ -2,17 +2,11 @@
  * A service with several relays on one log: API, relays and NATS nodes, each a process that can be
  * killed and started again. Relays reach nodes over TLS with their key, as nodes reach each other.
  */
-import { runAdmin } from "../../api/mod.ts";
-import {
-  anyBackend,
-  readTestConfig,
-  relaySecret,
-  type SignedUp,
-  signUp,
-} from "../support/api/harness.ts";
-import { type ApiProcess, startProcess } from "../support/api/process.ts";
-import { freePorts, type NatsOptions, startNats, type TestNats } from "../support/mod.ts";
-import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
+import { runAdmin } from "../../../api/mod.ts";
+import { anyBackend, readTestConfig, relaySecret, type SignedUp, signUp } from "../api/harness.ts";
+import { type ApiProcess, startProcess } from "../api/process.ts";
+import { freePorts, type NatsOptions, startNats, type TestNats } from "../mod.ts";
+import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
 
 export interface RelayClusterOptions {
   readonly relays: number;
@@ -20,6 +14,12 @@ export interface RelayClusterOptions {
   readonly nodes?: Pick<NatsOptions, "wayTo" | "folderOf">;
   /** The data directory of a relay, from 0, for a test that gives it a disk of its own. */
   readonly relayFolder?: (relay: number) => string | undefined;
+  /** TCP ports that agents dial, one for each relay, where something stands before the relays. */
+  readonly frontPorts?: readonly number[];
+  /** More variables of the API. */
+  readonly apiVariables?: Readonly<Record<string, string>>;
+  /** More variables of each relay. */
+  readonly relayVariables?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -44,7 +44,14 @@ export class RelayCluster implements AsyncDisposable {
   }
 
   static async start(
-    { relays: count, nodes = {}, relayFolder }: RelayClusterOptions,
+    {
+      relays: count,
+      nodes = {},
+      relayFolder,
+      frontPorts = [],
+      apiVariables = {},
+      relayVariables = {},
+    }: RelayClusterOptions,
   ): Promise<RelayCluster> {
     await using opened = new AsyncDisposableStack();
     const folder = await Deno.makeTempDir({ prefix: "static-cluster-" });
@@ -54,7 +61,11 @@ export class RelayCluster implements AsyncDisposable {
     opened.defer(() => backend.close());
     const [port = 0, internalPort = 0] = freePorts(2);
     const ports = { STATIC_API_PORT: String(port), STATIC_INTERNAL_PORT: String(internalPort) };
-    const cluster = new RelayCluster(folder, nats, { ...backend.environment, ...ports });
+    const cluster = new RelayCluster(folder, nats, {
+      ...backend.environment,
+      ...ports,
+      ...apiVariables,
+    });
     cluster.#opened.use(opened.move());
     try {
       await cluster.startApi();
@@ -62,7 +73,11 @@ export class RelayCluster implements AsyncDisposable {
       cluster.account = await signUp(cluster.api.call);
       await cluster.admin("set-plan", cluster.account.email, "enterprise");
       for (let number = 1; number <= count; number++) {
-        await cluster.#addRelay(number, relayFolder?.(number - 1) ?? `${folder}/relay-${number}`);
+        await cluster.#addRelay(number, {
+          folder: relayFolder?.(number - 1) ?? `${folder}/relay-${number}`,
+          frontPort: frontPorts[number - 1],
+          variables: relayVariables,
+        });
       }
       return cluster;
     } catch (error) {
@@ -98,13 +113,32 @@ export class RelayCluster implements AsyncDisposable {
     return json.messages.used;
   }
 
+  /** As for an upgrade: one after the other, and the next one when this one is in again. */
+  async restartOneByOne(restMs: number): Promise<void> {
+    for (const relay of this.relays) {
+      relay.process.signal("SIGTERM");
+      await relay.process.finished();
+      await relay.startAgain();
+      // wait: an operator looks whether it is well
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+  }
+
+  /** How many agents have a session at each relay. */
+  agents(): Promise<number[]> {
+    return Promise.all(this.relays.map((relay) => relay.agents()));
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened.disposeAsync();
   }
 
-  async #addRelay(number: number, folder: string): Promise<void> {
-    const [quicPort = 0, grpcPort = 0] = freePorts(2);
-    const relay = new ClusterRelay(`quic://localhost:${quicPort},https://localhost:${grpcPort}`, {
+  async #addRelay(number: number, { folder, frontPort, variables }: RelayPlace): Promise<void> {
+    const [quicPort = 0, grpcPort = 0, adminPort = 0] = freePorts(3);
+    const urls = `quic://localhost:${quicPort},https://localhost:${frontPort ?? grpcPort}`;
+    const relay = new ClusterRelay(urls, {
+      ...frontPort === undefined ? {} : { STATIC_RELAY_ORIGINS: urls },
+      STATIC_ADMIN_PORT: String(adminPort),
       STATIC_DATA_DIR: folder,
       STATIC_API_URL: this.api.url,
       STATIC_API_INTERNAL_URL: this.api.internalUrl,
@@ -113,11 +147,18 @@ export class RelayCluster implements AsyncDisposable {
       STATIC_RELAY_GRPC_PORT: String(grpcPort),
       ...this.nats.variables,
       STATIC_RELAY_ID: `relay-${number}`,
+      ...variables,
     });
     await relay.start();
     this.#opened.defer(() => relay.process.stop());
     this.relays.push(relay);
   }
+}
+
+interface RelayPlace {
+  readonly folder: string;
+  readonly frontPort: number | undefined;
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export class ClusterRelay {
@@ -167,8 +208,13 @@ export class ClusterRelay {
   }
 
   /** Agents that have a session here. */
-  async agents(): Promise<number> {
+  agents(): Promise<number> {
+    return this.metric("sessions_authenticated");
+  }
+
+  /** 0 while there is no such metric. */
+  async metric(name: string): Promise<number> {
     const text = await this.process.metrics();
-    return Number(/^static_relay_sessions_authenticated (\d+)$/m.exec(text)?.[1] ?? 0);
+    return Number(new RegExp(`^static_relay_${name} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
   }
 }

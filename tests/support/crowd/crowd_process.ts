@@ -3,11 +3,18 @@
  * until a line on the input says `hush`, go on at `talk`, and the process ends at `close`. Each
  * event is one line of output, with the agent's name.
  */
-import { TextLineStream } from "../support/lines.ts";
-import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
+import { TextLineStream } from "../lines.ts";
+import {
+  type Channel,
+  ChannelManager,
+  type ConnectOptions,
+  StaticError,
+} from "../../../sdk/mod.ts";
 import type { Event } from "./journal.ts";
 
 export interface CrowdSettings {
+  /** Begins the names of its channels. */
+  readonly name: string;
   /** Names of the members of each channel. The first makes it. */
   readonly groups: readonly (readonly string[])[];
   readonly options: Omit<ConnectOptions, "identity" | "dataDir">;
@@ -18,6 +25,18 @@ export interface CrowdSettings {
 
 function write(line: object): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(line)}\n`));
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // wait: the pace of the talk
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
 }
 
 class CrowdAgent {
@@ -49,8 +68,7 @@ class CrowdAgent {
     const run = async (): Promise<void> => {
       while (!signal.aborted) {
         await this.#say();
-        // wait: the pace of the talk
-        await new Promise((resolve) => setTimeout(resolve, everyMs * (0.5 + Math.random())));
+        await pause(everyMs * (0.5 + Math.random()), signal);
       }
     };
     this.#talking = run();
@@ -119,7 +137,7 @@ class CrowdAgent {
 async function assemble(
   names: readonly string[],
   number: number,
-  { options, folder }: CrowdSettings,
+  { name: crowd, options, folder }: CrowdSettings,
 ): Promise<CrowdAgent[]> {
   const connect = async (name: string): Promise<CrowdAgent> =>
     new CrowdAgent(
@@ -130,7 +148,7 @@ async function assemble(
   for (const name of names) agents.push(await connect(name));
   const [owner, ...others] = agents;
   if (owner === undefined) return [];
-  const channel = `acme/crowd/c${number}`;
+  const channel = `acme/${crowd}/c${number}`;
   owner.enter(await owner.manager.create(channel));
   const token = await owner.manager.invite(channel, { uses: names.length });
   for (const agent of others) agent.enter(await agent.manager.joinWithToken(channel, token));

@@ -1,21 +1,27 @@
 /**
  * The process of many agents as a test holds it: what each of them wrote down, and orders for all.
  */
-import { TextLineStream } from "../support/lines.ts";
+import { eventually } from "../eventually.ts";
+import { TextLineStream } from "../lines.ts";
 import { type Audit, audit } from "./auditor.ts";
 import type { CrowdSettings } from "./crowd_process.ts";
-import { until } from "./exchange.ts";
 import type { Event, Journal } from "./journal.ts";
 import type { RelayCluster } from "./relay_cluster.ts";
 
 const script = new URL("crowd_process.ts", import.meta.url).pathname;
-const assembleMs = 300_000;
+const assembleMs = 900_000;
 
 export interface CrowdSize {
   /** Channels, each with members of its own. */
   readonly groups: number;
   readonly members: number;
   readonly everyMs: number;
+  /** Where a cluster has several crowds: a letter, with which the names of its agents begin. */
+  readonly name?: string;
+  /** In place of those that reach the cluster directly. */
+  readonly options?: Partial<CrowdSettings["options"]>;
+  /** Variables of its process. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export class Crowd implements AsyncDisposable {
@@ -32,11 +38,12 @@ export class Crowd implements AsyncDisposable {
   #hushed = false;
   #ended = false;
 
-  private constructor(settings: CrowdSettings) {
+  private constructor(settings: CrowdSettings, environment: Readonly<Record<string, string>>) {
     this.#settings = settings;
     for (const name of settings.groups.flat()) this.#events.set(name, []);
     this.#child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "--quiet", script, JSON.stringify(settings)],
+      env: { ...environment },
       stdin: "piped",
       stdout: "piped",
       stderr: "piped",
@@ -47,10 +54,14 @@ export class Crowd implements AsyncDisposable {
   }
 
   /** Agents of a cluster's account. */
-  static async of(cluster: RelayCluster, { groups, members, everyMs }: CrowdSize): Promise<Crowd> {
+  static async of(
+    cluster: RelayCluster,
+    { groups, members, everyMs, name = "a", options = {}, environment = {} }: CrowdSize,
+  ): Promise<Crowd> {
     const namesOf = (group: number): string[] =>
-      Array.from({ length: members }, (_, member) => `a${group}.${member}`);
+      Array.from({ length: members }, (_, member) => `${name}${group}.${member}`);
     return await Crowd.start({
+      name,
       groups: Array.from({ length: groups }, (_, group) => namesOf(group)),
       folder: cluster.folder,
       everyMs,
@@ -60,13 +71,17 @@ export class Crowd implements AsyncDisposable {
         apiKey: cluster.account.apiKey,
         tls: { caCerts: await cluster.authorities() },
         cover: "off",
+        ...options,
       },
-    });
+    }, environment);
   }
 
   /** Resolves when all are in their channels and talk. */
-  static async start(settings: CrowdSettings): Promise<Crowd> {
-    const crowd = new Crowd(settings);
+  static async start(
+    settings: CrowdSettings,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Crowd> {
+    const crowd = new Crowd(settings, environment);
     await until("the crowd to assemble", assembleMs, () => crowd.#ready || crowd.#ended).catch(
       async (error) => {
         await crowd[Symbol.asyncDispose]();
@@ -74,13 +89,21 @@ export class Crowd implements AsyncDisposable {
       },
     );
     if (!crowd.#ready) {
-      throw new Error(`The crowd has ended: ${crowd.remarks.join("\n").slice(-2_000)}`);
+      throw new Error(`The crowd has ended: ${crowd.remarks.join("\n").slice(0, 2_000)}`);
     }
     return crowd;
   }
 
   get missing(): number {
     return this.#missing.values().reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Messages that were not sent, and what agents were told that had to wait because of load. */
+  get refusals(): string[] {
+    const failed = [...this.#events].flatMap(([name, events]) =>
+      events.flatMap((event) => event.event === "failed" ? [`${name}: ${event.words}`] : [])
+    );
+    return [...failed, ...this.remarks.filter((line) => /overloaded|rate_limited/.test(line))];
   }
 
   /** Resolves when each agent was told that something it began to say from now on is accepted. */
@@ -176,4 +199,8 @@ export class Crowd implements AsyncDisposable {
       this.remarks.push(text);
     }
   }
+}
+
+async function until(what: string, withinMs: number, holds: () => boolean): Promise<void> {
+  await eventually({ what, withinMs }, () => Promise.resolve(holds()), (isSo) => isSo);
 }
