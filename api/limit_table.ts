@@ -1,4 +1,4 @@
-/** The API's rows of the table of limits (`docs/limits.md`), as a configuration sets them. */
+/** The API's rows of the table of limits (`docs/capacity.md`), as a configuration sets them. */
 import {
   type Limit,
   type Limits,

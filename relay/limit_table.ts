@@ -1,4 +1,4 @@
-/** The relay's rows of the table of limits (`docs/limits.md`), as a configuration sets them. */
+/** The relay's rows of the table of limits (`docs/capacity.md`), as a configuration sets them. */
 import { limits as wire } from "../proto/mod.ts";
 import { defaultBudgets } from "../server/http2/mod.ts";
 import {

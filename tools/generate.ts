@@ -1,6 +1,6 @@
 /**
  * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages
- * of errors, limits, variables and SDK, the modules of `wasm/assembly`, table and blocking face of
+ * of errors, limits and SDK, the modules of `wasm/assembly`, table and blocking face of
  * the Python package, the threads of the SDK, the CLI's reference and the table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
  * comes from npm; no network is used by the generators themselves.
@@ -11,7 +11,6 @@ import { commands, renderReference } from "../cli/mod.ts";
 import { renderBlocking, renderPythonTable } from "./generate_python.ts";
 import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
-import { renderConfiguration } from "./pages/configuration_page.ts";
 import { renderErrors } from "./pages/errors_page.ts";
 import { renderFields } from "./pages/fields_page.ts";
 import { renderHost } from "./pages/host_page.ts";
@@ -39,17 +38,12 @@ const targets = [
     generate: () => format(renderFields()),
   },
   {
-    path: "docs/errors.md",
+    path: "docs/troubleshooting.md",
     source: "proto/base/errors.ts",
-    generate: () => format(renderErrors()),
+    generate: async () => format(renderErrors(await Deno.readTextFile("docs/troubleshooting.md"))),
   },
   {
-    path: "docs/configuration.md",
-    source: "the parts' own tables",
-    generate: () => format(renderConfiguration((page) => Deno.readTextFileSync(page))),
-  },
-  {
-    path: "docs/limits.md",
+    path: "docs/capacity.md",
     source: "the limits of API and relay",
     generate: () => format(renderLimits((file) => Deno.readTextFileSync(file))),
   },
@@ -89,7 +83,7 @@ const targets = [
 /** The text before the reference is written by hand. */
 async function generateCliReference(): Promise<string> {
   const page = await Deno.readTextFile("docs/cli.md");
-  return page.slice(0, page.indexOf("## static\n")) + renderReference(commands);
+  return await format(page.slice(0, page.indexOf("## Exit codes\n")) + renderReference(commands));
 }
 
 const [tableBegins, tableEnds] = ["<!-- benchmarks -->\n", "<!-- end of benchmarks -->"];

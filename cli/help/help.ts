@@ -1,4 +1,4 @@
-/** Help, from the table of commands; the reference in `docs/cli.md` is the same text. */
+/** Help, from the table of commands; `reference.ts` makes the page of it. */
 import { type Command, type FlagSpec, globalFlags } from "../command.ts";
 import { exitCodes } from "../exit_codes.ts";
 import { table } from "../output.ts";

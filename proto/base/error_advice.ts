@@ -1,6 +1,6 @@
 /**
  * The meaning of every error code in one sentence, and what to do about it, with links as in
- * `docs/`. The page of errors and the API's own documentation are made from it. A module of its
+ * `docs/`. the list of errors and the API's own documentation are made from it. A module of its
  * own, because no client needs it.
  */
 import type { ErrorCode } from "./errors.ts";
@@ -67,7 +67,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   payload_too_large: {
     meaning: "A message, commit or body is above its limit.",
-    action: "Send less at once; see [limits](limits.md).",
+    action: "Send less at once; see [limits](capacity.md#limits).",
   },
   unsupported_media_type: {
     meaning: "The body is not JSON in UTF-8.",

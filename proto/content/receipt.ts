@@ -1,6 +1,6 @@
 /**
  * The body of a receipt: what became of messages at one of those that they were for. The table of
- * states is in docs/receipts.md.
+ * states is in docs/messages.md#receipts.
  */
 import { type CborValue, decodeCbor, encodeCbor } from "../base/cbor.ts";
 import { WireError } from "../base/errors.ts";

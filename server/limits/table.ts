@@ -1,5 +1,5 @@
 /**
- * The rows of the table of limits (`docs/limits.md`), and how they tell numbers. Each row takes its
+ * The rows of the table of limits (`docs/capacity.md`), and how they tell numbers. Each row takes its
  * number from the code that uses it.
  */
 

@@ -1,17 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { commands, completionScript, exitCodes, renderReference, shells } from "../../cli/mod.ts";
+import { commands, completionScript, exitCodes, shells } from "../../cli/mod.ts";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
 import { User } from "./user.ts";
-
-Deno.test("docs/cli.md is what --help says", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/cli.md", import.meta.url));
-  const reference = renderReference(commands);
-  assertEquals(
-    page.slice(page.indexOf("## static\n")),
-    reference,
-    "write it anew with: deno task generate",
-  );
-});
 
 Deno.test("--help of every command shows how to use it, with examples, also as JSON", async () => {
   await using user = await User.create();

@@ -58,13 +58,13 @@ export const questions: readonly Question[] = [
   {
     reader: "newcomer",
     question: "How many messages are free?",
-    page: "docs/limits.md",
+    page: "docs/capacity.md",
     answer: "free 10,000",
   },
   {
     reader: "newcomer",
     question: "How does somebody without an account join?",
-    page: "docs/links.md",
+    page: "docs/members.md",
     answer: "static channel join",
   },
   {
@@ -95,7 +95,7 @@ export const questions: readonly Question[] = [
   {
     reader: "developer",
     question: "What do I do about rate_limited?",
-    page: "docs/errors.md",
+    page: "docs/troubleshooting.md",
     answer: "Wait for the time in `Retry-After`",
   },
   {
@@ -113,7 +113,7 @@ export const questions: readonly Question[] = [
   {
     reader: "developer",
     question: "How large may a message be?",
-    page: "docs/limits.md",
+    page: "docs/capacity.md",
     answer: "1 MiB",
   },
   {
@@ -186,7 +186,7 @@ export const questions: readonly Question[] = [
   {
     reader: "operator",
     question: "How do I change somebody's plan?",
-    page: "docs/limits.md",
+    page: "docs/capacity.md",
     answer: "deno task admin set-plan",
   },
   {

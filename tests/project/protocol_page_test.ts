@@ -3,23 +3,23 @@ import { calls, errorCodes, isErrorCode, limits, notices } from "../../proto/mod
 
 const page = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url));
 
-/** First two columns of every table row on the page. */
-const rows = new Map(
+/** What follows the name in every item of the page's lists. */
+const items = new Map(
   Array.from(
-    page.matchAll(/^\|\s*`([A-Za-z_]+)`\s*\|\s*([^|]+?)\s*\|/gm),
+    page.matchAll(/^- `([A-Za-z_]+)` (\w+)/gm),
     ([, name = "", value = ""]) => [name, value],
   ),
 );
 
 Deno.test("docs/protocol.md lists every call and notice with its number", () => {
   for (const [name, { number }] of [...Object.entries(calls), ...Object.entries(notices)]) {
-    assertEquals(rows.get(name), String(number), name);
+    assertEquals(items.get(name), String(number), name);
   }
 });
 
 Deno.test("docs/protocol.md lists every error code with its close code", () => {
   for (const [code, { close }] of Object.entries(errorCodes)) {
-    assertEquals(rows.get(code), `0x${close.toString(16)}`, code);
+    assertEquals(items.get(code), `0x${close.toString(16)}`, code);
   }
 });
 

@@ -23,7 +23,7 @@ Deno.test("docs/configuration.md lists the variables that CLI, SDK and Python re
   );
   const [, table = ""] = read("docs/configuration.md").split("## Clients\n");
   const [clients = ""] = table.split("\n## ");
-  const listed = Array.from(clients.matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name);
+  const listed = Array.from(clients.matchAll(/^- `(\w+)`/gm), ([, name = ""]) => name);
   assertEquals(listed.sort(), [...used].filter((name) => !foreign.includes(name)).sort());
 });
 
@@ -47,7 +47,7 @@ Deno.test("every error code has a meaning and something to do, in sentences", ()
 /** Values of all kinds and sizes: each variable takes one of them that is not its default. */
 const values = ["7", "7/60", "70", "2048", "70000", "7000000", "70000000"];
 
-Deno.test("every variable that docs/limits.md names changes its limit", () => {
+Deno.test("every variable that docs/capacity.md names changes its limit", () => {
   const limits = [...limitsWith(() => undefined, read)];
   const valueWith = (
     variable: string,
@@ -76,7 +76,7 @@ Deno.test("every variable that docs/limits.md names changes its limit", () => {
   }
 });
 
-Deno.test("every variable of a number that the relay reads, and every rate of the API, is in docs/limits.md or sets no limit", () => {
+Deno.test("every variable of a number that the relay reads, and every rate of the API, is in docs/capacity.md or sets no limit", () => {
   const named = new Set(
     [...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , , ...setBy]) => setBy),
   );
@@ -91,21 +91,21 @@ Deno.test("every variable of a number that the relay reads, and every rate of th
   assertEquals(missing, []);
 });
 
-Deno.test("docs/limits.md names error codes that there are", () => {
+Deno.test("docs/capacity.md names error codes that there are", () => {
   const told = [...limitsWith(() => undefined, read).values()].flat().flatMap(([, , , above]) =>
     Array.from(above.matchAll(/`(\w+)`/g), ([, code = ""]) => code)
   );
   assertEquals(told.filter((code) => !isErrorCode(code)), []);
 });
 
-/** Names in the first cells of the table below a heading. */
-function firstCells(page: string, heading: string): string[] {
+/** Names that the items of the list below a heading begin with. */
+function itemsBelow(page: string, heading: string): string[] {
   const [, section = ""] = read(page).split(`\n## ${heading}\n`);
-  const rows = Array.from(
-    (section.split("\n## ")[0] ?? "").matchAll(/^\| (`[^|]*)/gm),
-    ([, cell = ""]) => cell,
+  const heads = Array.from(
+    (section.split("\n## ")[0] ?? "").matchAll(/^- ((?:`\w+`(?:, )?)+)/gm),
+    ([, head = ""]) => head,
   );
-  return rows.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, name = ""]) => name))
+  return heads.flatMap((head) => Array.from(head.matchAll(/`(\w+)`/g), ([, name = ""]) => name))
     .sort();
 }
 
@@ -115,13 +115,13 @@ Deno.test("docs/troubleshooting.md lists every issue of health()", () => {
     (union.split(";\n")[0] ?? "").matchAll(/^ {2}\| "(\w+)"/gm),
     ([, kind = ""]) => kind,
   );
-  assertEquals(firstCells("docs/troubleshooting.md", "Issues"), kinds.sort());
+  assertEquals(itemsBelow("docs/troubleshooting.md", "Issues"), kinds.sort());
 });
 
-Deno.test("docs/content.md lists every event", () => {
+Deno.test("docs/messages.md lists every event", () => {
   const types = Array.from(
     read("sdk/channel/events.ts").matchAll(/readonly type: "(\w+)"/g),
     ([, type = ""]) => type,
   );
-  assertEquals(firstCells("docs/content.md", "Events"), [...new Set(types)].sort());
+  assertEquals(itemsBelow("docs/messages.md", "Events"), [...new Set(types)].sort());
 });

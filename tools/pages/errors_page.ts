@@ -1,6 +1,6 @@
 /**
- * Renders `docs/errors.md`: every error code by class, with its meaning and what to do, from the
- * code's own tables.
+ * Renders the error codes of `docs/troubleshooting.md`: by class, with meaning and what to do, from
+ * the code's own tables.
  */
 import { errorAdvice } from "../../proto/base/error_advice.ts";
 import { errorCodes, isErrorCode } from "../../proto/mod.ts";
@@ -21,36 +21,20 @@ const classes: Readonly<Record<string, string>> = {
   InternalError: "A fault of ours. Please report it.",
 };
 
-const introduction = `# Error codes
+const [begins, ends] = ["<!-- errors -->\n", "<!-- end of errors -->"];
 
-Programs check \`code\` (or the class), never the text. The HTTP API answers with
-\`{"error", "code", "request_id", "details"}\`, the SDK throws subclasses of \`StaticError\`, Python raises classes of the same
-names, and the CLI prints the code with \`--json\`. No code is ever renamed; treat an unknown one as its class.
-"Repeat" says whether the same call may succeed later with nothing changed (\`error.retryable\`).
-Close codes and gRPC statuses are in [protocol](protocol.md#errors).
-
-This page is generated from \`proto/base/errors.ts\` and \`proto/base/error_advice.ts\`.
-`;
-
-/** Returns the page as Markdown, not yet formatted. */
-export function renderErrors(): string {
+/** The page with its codes made anew, not yet formatted. */
+export function renderErrors(page: string): string {
   const sections = Object.entries(classes).map(([name, sentence]) => {
-    const rows = Object.entries(errorCodes).filter(([, { errorClass }]) => errorClass === name).map(
-      ([code, mapping]) => {
+    const items = Object.entries(errorCodes).filter(([, { errorClass }]) => errorClass === name)
+      .map(([code, { http, retryable }]) => {
         if (!isErrorCode(code)) throw new Error(`${code} is not in the list of codes`);
         const { meaning, action } = errorAdvice[code];
-        return `| \`${code}\` | ${mapping.http} | ${
-          mapping.retryable ? "yes" : "no"
-        } | ${meaning} | ${action} |`;
-      },
-    );
-    return [
-      `## ${name}\n\n${sentence}\n`,
-      "| code | HTTP | repeat | meaning | what to do |",
-      "|---|---|---|---|---|",
-      ...rows,
-    ]
-      .join("\n");
+        return `- \`${code}\` (${http}${retryable ? ", repeat" : ""}): ${meaning} ${action}`;
+      });
+    return [`**${name}.** ${sentence}\n`, ...items].join("\n");
   });
-  return `${introduction}\n${sections.join("\n\n")}\n`;
+  return `${page.slice(0, page.indexOf(begins) + begins.length)}\n${sections.join("\n\n")}\n\n${
+    page.slice(page.indexOf(ends))
+  }`;
 }

@@ -23,36 +23,32 @@ const structs: readonly (readonly [name: string, struct: AnyStruct])[] = [
 ];
 
 export function renderFields(): string {
-  const tables = structs.map(([name, struct]) => `### \`${name}\`\n\n${tableOf(struct)}\n`);
+  const lines = structs.map(([name, struct]) => `- \`${name}\`: ${fieldsOf(struct)}`);
   const bounds = Object.entries(limits).map(([name, value]) =>
-    `| ${name} | ${describeLimit(name, value)} |`
+    `- \`${name}\`: ${describeLimit(name, value)}`
   );
   return [
     "# The relay protocol, field by field\n",
-    "Every message of [the relay protocol](protocol.md), generated from `proto/wire/operations.ts`. A key is the number of the",
-    "field in [relay.proto](../proto/relay.proto) and its key in the CBOR body. Sizes are in bytes, of text in UTF-16",
-    "units; a size that is not given is only bounded by the message. `ErrorDetail` is the body of an error, and",
-    "`CreatorWelcome` the content of `CreateChannelReply.welcome`.\n",
+    "Every message of [the relay protocol](protocol.md), generated from `proto/wire/operations.ts`. `name:key type` is a",
+    "field; the key is its number in [relay.proto](../proto/relay.proto) and its key in the CBOR body. `?` follows the name",
+    "of an optional field. `bytes(1..64)` has 1 to 64 bytes, `text(1..64)` as many UTF-16 units, `uint32(1..64)` is a",
+    "number in that range, `T[..64]` a list of at most 64. A size that is not given is only bounded by the message.",
+    "`ErrorDetail` is the body of an error, `CreatorWelcome` the content of `CreateChannelReply.welcome`.\n",
     "## Messages\n",
-    ...tables,
-    "## Limits\n",
+    ...lines,
+    "\n## Limits\n",
     "No relay accepts more than this. The reply to `Authenticate` says where a relay accepts less.\n",
-    "| limit | value |\n| --- | --- |",
     ...bounds,
+    "",
   ].join("\n");
 }
 
-function tableOf({ shape }: AnyStruct): string {
-  const rows = Object.entries(shape)
-    .sort(([, [a]], [, [b]]) => a - b)
+function fieldsOf({ shape }: AnyStruct): string {
+  const fields = Object.entries(shape).sort(([, [a]], [, [b]]) => a - b)
     .map(([field, [key, { type, optional }]]) =>
-      `| ${snakeCase(field)} | ${key} | ${optional === true ? "optional " : ""}${
-        describeType(type)
-      } |`
+      `\`${snakeCase(field)}${optional === true ? "?" : ""}:${key} ${describeType(type)}\``
     );
-  return rows.length === 0
-    ? "No fields."
-    : ["| field | key | type |", "| --- | --- | --- |", ...rows].join("\n");
+  return fields.length === 0 ? "none" : fields.join(", ");
 }
 
 function describeType(type: FieldType): string {
@@ -60,18 +56,18 @@ function describeType(type: FieldType): string {
     case "uint": {
       const name = type.max <= maxUint32 ? "uint32" : "uint64";
       const whole = type.min === 0 && [maxUint32, Number.MAX_SAFE_INTEGER].includes(type.max);
-      return whole ? name : `${name}, ${sizeOf(type)}`;
+      return whole ? name : `${name}(${rangeOf(type)})`;
     }
     case "bool":
       return "bool";
     case "bytes":
-      return `bytes, ${sizeOf(type)}`;
+      return `bytes(${rangeOf(type)})`;
     case "text":
-      return `string, ${sizeOf(type)}${type.format === undefined ? "" : `, ${type.format}`}`;
+      return `${type.format ?? "text"}(${rangeOf(type)})`;
     case "choice":
-      return `enum, ${type.words.map((word, index) => `${word} = ${index + 1}`).join(", ")}`;
+      return `enum(${type.words.map((word, index) => `${word}=${index + 1}`).join(" ")})`;
     case "list":
-      return `repeated ${describeType(type.item)}, ${sizeOf(type)} items`;
+      return `${describeType(type.item)}[${rangeOf(type)}]`;
     case "struct": {
       const [name] = Object.entries(records).find(([, { shape }]) => shape === type.shape) ?? [];
       if (name === undefined) {
@@ -80,6 +76,11 @@ function describeType(type: FieldType): string {
       return name;
     }
   }
+}
+
+/** `64`, `..1000`, `1..256`. */
+function rangeOf({ min, max }: { readonly min: number; readonly max: number }): string {
+  return min === max ? String(max) : `${min === 0 ? "" : min}..${max}`;
 }
 
 /** `64`, `up to 1,000`, `1 to 256`. */

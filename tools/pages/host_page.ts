@@ -1,78 +1,38 @@
 /** Renders the operations of `docs/host.md` from the host protocol's table. */
-import type { HostField, HostShape } from "../../proto/host/fields.ts";
+import type { HostShape } from "../../proto/host/fields.ts";
 import { type HostOperation, operations } from "../../proto/host/operations.ts";
 
 const [begins, ends] = ["<!-- operations -->\n", "<!-- end of operations -->"];
 
-/** The page with its table made anew, not yet formatted. */
+/** The page with its list made anew, not yet formatted. */
 export function renderHost(page: string): string {
-  const rows = Object.entries(operations).map(([op, row]) =>
-    `| \`${op}\` | ${row.says} | ${given(row)} | ${result(row)} | ${repeated(row)} |`
+  const items = Object.entries(operations).map(([op, row]) =>
+    `- \`${op}\`: ${[row.says, ...given(row), ...result(row), ...repeated(row)].join("; ")}`
   );
-  const table = [
-    "| operation | | fields (`?` may be left out); bytes | result | twice |",
-    "|---|---|---|---|---|",
-    ...rows,
-  ];
-  return `${page.slice(0, page.indexOf(begins) + begins.length)}\n${table.join("\n")}\n\n${
+  return `${page.slice(0, page.indexOf(begins) + begins.length)}\n${items.join("\n")}\n\n${
     page.slice(page.indexOf(ends))
   }`;
 }
 
-function given({ fields, bytes }: HostOperation): string {
-  return [namesOf(fields), ...(bytes === undefined ? [] : [`bytes: ${bytes}`])].filter((part) =>
-    part !== ""
-  ).join(
-    "; ",
-  );
+function given({ fields, bytes }: HostOperation): string[] {
+  return [...namesOf("fields", fields), ...(bytes === undefined ? [] : [`bytes: ${bytes}`])];
 }
 
-function result({ answer = {}, brings, items, changes }: HostOperation): string {
-  const named = items === undefined ? namesOf(answer) : `\`stream\`; items: ${namesOf(items)}`;
-  const parts = [
-    named,
-    brings === undefined ? "" : `bytes: ${brings}`,
-    changes === true ? "`state`" : "",
+function result({ answer = {}, brings, items, changes }: HostOperation): string[] {
+  return [
+    ...(items === undefined ? namesOf("result", answer) : namesOf("a stream of", items)),
+    ...(brings === undefined ? [] : [`result bytes: ${brings}`]),
+    ...(changes === true ? ["result `state`"] : []),
   ];
-  return parts.filter((part) => part !== "").join("; ");
 }
 
-function repeated({ again }: HostOperation): string {
-  return again === undefined ? "" : again === true ? "yes" : `with \`${again}\``;
+function repeated({ again }: HostOperation): string[] {
+  return again === undefined ? [] : [again === true ? "twice" : `twice with \`${again}\``];
 }
 
-function namesOf(shape: HostShape): string {
-  return Object.entries(shape).map(([name, field]) => {
-    const notes = notesOf(field);
-    return `\`${name}${field.optional === true ? "?" : ""}\`${notes === "" ? "" : ` (${notes})`}`;
-  }).join(", ");
-}
-
-function notesOf(field: HostField): string {
-  const says = field.says === undefined ? [] : [field.says];
-  return [...inside(field), ...says].join("; ");
-}
-
-function inside(field: HostField): string[] {
-  switch (field.kind) {
-    case "choice":
-      return [field.words.map((word) => `\`${word}\``).join(", ")];
-    case "number":
-      return field.limits === undefined || field.limits.min === 0
-        ? []
-        : [`${field.limits.min} to ${field.limits.max}`];
-    case "list":
-      return [
-        ...(field.limits === undefined
-          ? ["a list"]
-          : [`${field.limits.min} to ${field.limits.max}`]),
-        ...(field.says === undefined ? [namesOf(field.shape)] : []),
-      ];
-    case "object":
-      return [namesOf(field.shape)];
-    case "texts":
-      return field.says === undefined ? ["a list"] : [];
-    default:
-      return [];
-  }
+function namesOf(what: string, shape: HostShape): string[] {
+  const names = Object.entries(shape).map(([name, { optional }]) =>
+    `${name}${optional === true ? "?" : ""}`
+  );
+  return names.length === 0 ? [] : [`${what} \`${names.join(" ")}\``];
 }

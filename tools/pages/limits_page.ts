@@ -1,5 +1,5 @@
 /**
- * Renders the tables of `docs/limits.md` from the limits of API and relay, as they are when no
+ * Renders the limits of `docs/capacity.md` from the limits of API and relay, as they are when no
  * variable is set.
  */
 import { apiLimits, type PlanMessages, readConfig as readApiConfig } from "../../api/mod.ts";
@@ -28,25 +28,23 @@ export function limitsWith(
 
 /** Returns the whole page as Markdown, not yet formatted. `read` returns the text of a file. */
 export function renderLimits(read: ReadPage): string {
-  let page = read("docs/limits.md");
+  let page = read("docs/capacity.md");
   for (const [topic, limits] of limitsWith(() => undefined, read)) {
     const [begins, ends] = [`<!-- limits: ${topic} -->\n`, "<!-- end of limits -->"];
     const [before = "", rest] = page.split(begins);
     if (rest === undefined) {
-      throw new Error(`docs/limits.md has no place for the limits of ${topic}: ${begins}`);
+      throw new Error(`docs/capacity.md has no place for the limits of ${topic}: ${begins}`);
     }
-    page = `${before}${begins}\n${tableOf(limits)}\n\n${rest.slice(rest.indexOf(ends))}`;
+    page = `${before}${begins}\n${listOf(limits)}\n\n${rest.slice(rest.indexOf(ends))}`;
   }
   return page;
 }
 
-function tableOf(limits: readonly Limit[]): string {
-  const rows = limits.map(([name, value, of, above, ...setBy]) => {
+function listOf(limits: readonly Limit[]): string {
+  return limits.map(([name, value, of, above, ...setBy]) => {
     const by = setBy.map((each) => `\`${each}\``).join(", ");
-    return `| ${name} | ${of} | ${value} | ${above} | ${by} |`;
-  });
-  return ["| limit | of each | default | above it | set by |", "|---|---|---|---|---|", ...rows]
-    .join("\n");
+    return `- ${name}, each ${of}: **${value}**${by === "" ? "" : ` (${by})`}; then ${above}`;
+  }).join("\n");
 }
 
 function planMessages(read: ReadPage): PlanMessages {

@@ -31,7 +31,14 @@ const repository = new URL("../../", import.meta.url);
 const fence = /^( *)(`{3,})([\w+-]*) *$/;
 
 /** For those who change a part: its page lies beside its code. */
-const besideCode = ["bench", "relay/engine", "sdk/channel", "sdk/mls", "sdk/store", "server/http2"];
+export const besideCode = [
+  "bench",
+  "relay/engine",
+  "sdk/channel",
+  "sdk/mls",
+  "sdk/store",
+  "server/http2",
+];
 
 /**
  * The README first, because a stranger reads it first; then every page in `docs/`, and those beside

@@ -50,13 +50,11 @@ const renamed: Readonly<Record<string, string>> = {
 
 const introduction = `# SDK reference
 
-Both languages have the same methods. In Python names are snake_case, durations are seconds, and \`static_sdk.aio\` has
-every method as a coroutine. A dash means that the language has no such method. First lines and installation:
-[TypeScript](../sdk/README.md), [Python](../sdk/python/README.md). How things work: [channels](guarantees.md),
-[messages](content.md), [Python](../sdk/python/README.md). Errors: [error codes](errors.md). \`deno task reference\` writes every type
-and option as HTML to \`dist/reference/\`.
-
-This page is generated from the doc comments of \`sdk/mod.ts\`.
+Both languages have the same methods: in Python in snake_case, with durations in seconds, and in \`static_sdk.aio\` as
+coroutines. Installation and first lines: [TypeScript](../sdk/README.md), [Python](../sdk/python/README.md).
+[Messages](messages.md), [guarantees](guarantees.md) and [errors](troubleshooting.md#error-codes) say how things work.
+\`deno task reference\` writes every type and option as HTML to \`dist/reference/\`. This page is generated from the doc
+comments of \`sdk/mod.ts\`.
 `;
 
 /** Returns the page as Markdown, not yet formatted. */
@@ -90,23 +88,22 @@ function renderClass(symbol: DocSymbol, python: ReadonlySet<string>): string {
     const written = `${member.isStatic ? `${symbol.name}.` : ""}${member.name}${
       call ? `(${parameters})` : ""
     }`;
-    return `| \`${written}\` | ${inPython(symbol.name, member.name, python)} | ${
+    return `- \`${written}\`${inPython(symbol.name, member.name, python)}: ${
       firstSentence(member)
-    } |`;
+    }`;
   });
-  const table = ["| TypeScript | Python | |", "|---|---|---|", ...rows].join("\n");
   return `## ${symbol.name}\n\n${
     firstSentence({ name: symbol.name, ...(jsDoc && { jsDoc }) })
-  }\n\n${table}`;
+  }\n\n${rows.join("\n")}`;
 }
 
 function renderFunctions(symbols: readonly DocSymbol[]): string {
   const rows = symbols.flatMap(({ name, declarations: [first] }) =>
     first?.kind === "function"
-      ? [`| \`${name}\` | ${firstSentence({ name, ...(first.jsDoc && { jsDoc: first.jsDoc }) })} |`]
+      ? [`- \`${name}\`: ${firstSentence({ name, ...(first.jsDoc && { jsDoc: first.jsDoc }) })}`]
       : []
   );
-  return `## Functions\n\n${["| TypeScript | |", "|---|---|", ...rows].join("\n")}`;
+  return `## Functions\n\n${rows.join("\n")}`;
 }
 
 function isPublic({ name, accessibility, jsDoc }: ClassMember): boolean {
@@ -114,16 +111,17 @@ function isPublic({ name, accessibility, jsDoc }: ClassMember): boolean {
   return !(jsDoc?.tags ?? []).some(({ kind }) => kind === "internal");
 }
 
+/** Returns nothing where Python has the same name in snake case. */
 function inPython(owner: string, name: string, python: ReadonlySet<string>): string {
   const other = renamed[`${owner}.${name}`];
-  if (other !== undefined) return `\`${other}\``;
+  if (other !== undefined) return ` (Python: \`${other}\`)`;
   const snake = name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return python.has(snake) ? `\`${snake}\`` : "–";
+  return python.has(snake) ? "" : " (not in Python)";
 }
 
 function firstSentence({ jsDoc }: DocumentedItem): string {
   const text = (jsDoc?.doc ?? "").replace(/\s+/g, " ").trim();
-  return (/^.*?[.;](?= |$)/.exec(text)?.[0] ?? text).replace(/;$/, ".").replaceAll("|", "\\|");
+  return (/^.*?[.;](?= |$)/.exec(text)?.[0] ?? text).replace(/;$/, ".");
 }
 
 function find(symbols: readonly DocSymbol[], name: string): DocSymbol {

@@ -92,7 +92,7 @@ function isSteady(play: Play, { channel }: Player): boolean {
 /**
  * A relay that lies can lead all honest members astray that a player has met, one by swallowed
  * commits and one by withheld ones, say. Then nobody can let it in again but by a new invite
- * (docs/membership.md, "What remains"). Whatever else keeps it out is found.
+ * (docs/groups.md, "What remains"). Whatever else keeps it out is found.
  */
 function hasNobody(player: Player, play: Play): boolean {
   const { known } = player;
@@ -102,8 +102,8 @@ function hasNobody(player: Player, play: Play): boolean {
 /**
  * A log that was set back may have lost a change of the owners or of the policy that nobody can put
  * back, and a relay that lies may keep one for itself. A member that has followed it believes no
- * other version than one that comes after it: it stays out, and says so (docs/recovery.md, "A log
- * that was set back"; docs/membership.md, "What remains").
+ * other version than one that comes after it: it stays out, and says so (docs/groups.md, "A log
+ * that was set back" and "What remains").
  */
 async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
   if (!play.wasSetBack && play.wire.counts.lies === 0) return false;
@@ -122,7 +122,7 @@ async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
  * A log that was set back may have lost that an agent left and joined again, and a relay that lies
  * may keep both a removal and what followed for itself. In the log the agent has a leaf of the
  * membership that it gave up, of which it knows nothing any more: it stays out, and says so
- * (docs/recovery.md, "A log that was set back"; docs/membership.md, "What remains").
+ * (docs/groups.md, "A log that was set back" and "What remains").
  */
 async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
   const { agentId, formerPlace } = player;
@@ -303,7 +303,7 @@ async function checkGhosts(play: Play): Promise<void> {
   const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
   const { channel } = play.founder;
   // Of one that is absent, the founder is told that, and may never hear that it left
-  // (docs/recovery.md, "Following a founding").
+  // (docs/groups.md, "Founding").
   const isToRemove = ({ agentId, absent }: ChannelMember): boolean =>
     gone.some((each) => each.agentId === agentId) && (absent || play.voidLeaves.has(agentId));
   for (const { agentId } of channel?.members().filter(isToRemove) ?? []) {

@@ -2,7 +2,7 @@
  * Losses of honest members, though nobody lies: a disk that is put back, a long absence, and a
  * relay that restarts. While a member comes back from the first two the relay is honest, and
  * another one is inside: a relay that leads all others astray at that moment leaves nobody who
- * could admit it (docs/membership.md, "What remains").
+ * could admit it (docs/groups.md, "What remains").
  */
 import { backInStep, companions } from "./ending.ts";
 import type { Random } from "../../support/mod.ts";

@@ -333,7 +333,7 @@ class Guest:
 class Event:
     """Something that happened to the agent or in one of its channels."""
 
-    #: As in ``member_joined``; docs/content.md lists them.
+    #: As in ``member_joined``; docs/messages.md lists them.
     type: str
     #: By the local clock.
     time: float
