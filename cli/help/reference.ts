@@ -1,6 +1,6 @@
 /**
- * The reference in `docs/cli.md`: what `--help` says, command by command, without its examples. What
- * several commands have in the same words stands there once.
+ * The reference in `docs/cli.md`: what `--help` says, command by command, without its examples.
+ * Words that several commands share stand there once.
  */
 import { type Command, globalFlags } from "../command.ts";
 import { exitCodes } from "../exit_codes.ts";

@@ -1,5 +1,5 @@
 /**
- * The content of a message, inside the MLS plaintext: see docs/messages.md. A payload without any of
+ * The content of a message, inside the MLS plaintext (docs/protocol.md). A payload without any of
  * it stays exactly its bytes; an enveloped one begins with a fixed tag. The relay sees neither. A
  * later version may send kinds and fields that this one does not know: they are told apart from
  * what is broken, because only the second is somebody's fault.

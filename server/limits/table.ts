@@ -1,6 +1,6 @@
 /**
- * The rows of the table of limits (`docs/capacity.md`), and how they tell numbers. Each row takes its
- * number from the code that uses it.
+ * The rows of the list of limits (`docs/capacity.md`), and how they tell numbers. Each row takes
+ * its number from the code that uses it.
  */
 
 export const limitTopics = [

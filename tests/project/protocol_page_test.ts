@@ -3,7 +3,7 @@ import { calls, errorCodes, isErrorCode, limits, notices } from "../../proto/mod
 
 const page = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url));
 
-/** What follows the name in every item of the page's lists. */
+/** The word behind the name in every item of the page's lists. */
 const items = new Map(
   Array.from(
     page.matchAll(/^- `([A-Za-z_]+)` (\w+)/gm),
