@@ -82,7 +82,7 @@ export function createSharedRates({ store, hide, onFault }: SharedRatesDeps): Ra
   };
 }
 
-interface Spent {
+interface SpentRate {
   readonly rate: Rate;
   readonly spent: number;
   readonly kept: number;
@@ -93,7 +93,7 @@ function decisionOf(
   policy: string,
   limit: RateLimit,
   isTaken: boolean,
-  spents: readonly Spent[],
+  spents: readonly SpentRate[],
 ): RateDecision {
   if (!isTaken) {
     const waits = spents.map(({ rate, spent, kept }) =>

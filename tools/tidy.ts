@@ -13,6 +13,7 @@ import {
 } from "./source.ts";
 import { type Ceilings, checkSizes, listPath, lowered } from "./tidy/ceilings.ts";
 import { measure } from "./tidy/sizes.ts";
+import { measureTypeNames } from "./tidy/type_names.ts";
 import { unlimitedWaits } from "./unlimited_waits.ts";
 
 /** Of comments; the formatter breaks code. */
@@ -257,7 +258,8 @@ if (import.meta.main) {
   const files = await Promise.all(
     paths.map(async (path) => createSourceFile(path, await Deno.readTextFile(path))),
   );
-  const sizes = await measure(files.filter(isMeasured));
+  const measured = files.filter(isMeasured);
+  const sizes = [...await measure(measured), ...measureTypeNames(measured)];
   const list: Ceilings[] = JSON.parse(await Deno.readTextFile(listPath));
   if (Deno.args.includes("--lower")) {
     await Deno.writeTextFile(listPath, `${JSON.stringify(lowered(sizes, list), null, 2)}\n`);

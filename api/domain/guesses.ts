@@ -82,7 +82,7 @@ export function createGuesses(limits: GuessLimits): BeginGuess {
       }
     }
     const party = strangerAt(address);
-    const asked = new Asked();
+    const asked = new AskedBudgets();
     await asked.takeFirst(addresses, address);
     if (subject !== undefined) {
       const pair = `${party.key} ${subject}`;
@@ -104,7 +104,7 @@ export function createGuesses(limits: GuessLimits): BeginGuess {
  * longest wait: the attempts of a flood, which are refused, must not hold what belongs to others
  * until they have given it back.
  */
-class Asked {
+class AskedBudgets {
   readonly #taken: (() => void | Promise<void>)[] = [];
   readonly #refusals: RateDecision[] = [];
 

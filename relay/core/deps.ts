@@ -81,15 +81,15 @@ export interface CoreDeps {
   readonly log: (event: CoreEvent) => void;
   readonly meter: Meter;
   /** Undefined: nobody wants any. */
-  readonly traces?: Traces | undefined;
+  readonly traces?: CoreTraces | undefined;
 }
 
 /** Spans of requests, for a collector. Names and values are out of closed lists. */
-export interface Traces {
-  begin(kind: "server"): Span;
+export interface CoreTraces {
+  begin(kind: "server"): CoreSpan;
 }
 
-export interface Span {
+export interface CoreSpan {
   end(name: string, values: Readonly<Record<string, string | undefined>>, isFault: boolean): void;
 }
 

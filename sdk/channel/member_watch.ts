@@ -24,9 +24,9 @@ type Deps = Pick<ChannelDeps, "agentId"> & {
   readonly recogniser: Pick<ChannelDeps["recogniser"], "trust" | "prepare" | "all">;
 };
 
-type Watched = Pick<Member, "agentId" | "owner" | "badges">;
+type WatchedMember = Pick<Member, "agentId" | "owner" | "badges">;
 
-interface Ending {
+interface BadgeEnd {
   readonly agentId: AgentId;
   readonly endMs: number;
 }
@@ -81,12 +81,12 @@ export class MemberWatch {
     this.#cancelTimer();
   }
 
-  *#prepared(members: readonly Watched[], then: () => void): InterruptibleWork<void> {
+  *#prepared(members: readonly WatchedMember[], then: () => void): InterruptibleWork<void> {
     yield* this.#deps.recogniser.prepare(members);
     then();
   }
 
-  #compare(members: readonly Watched[]): void {
+  #compare(members: readonly WatchedMember[]): void {
     const { runtime, recogniser } = this.#deps;
     const nowMs = runtime.nowMs();
     const ends = this.#required(members, nowMs);
@@ -107,11 +107,11 @@ export class MemberWatch {
   }
 
   /** Returns when the badges end with which members are in the channel, if it requires any. */
-  #required(members: readonly Watched[], nowMs: number): readonly number[] {
+  #required(members: readonly WatchedMember[], nowMs: number): readonly number[] {
     const issuers = requiredBy(this.#parts.membership.group.binding);
     if (issuers === undefined) return [];
     const { recogniser: { trust }, agentId: self } = this.#deps;
-    const ends = this.#judged(members).flatMap(({ agentId, badges }): Ending[] => {
+    const ends = this.#judged(members).flatMap(({ agentId, badges }): BadgeEnd[] => {
       const endMs = badgeEndMs(badges, issuers);
       return endMs === undefined ? [] : [{ agentId, endMs }];
     });
@@ -125,7 +125,7 @@ export class MemberWatch {
     return ends.map(({ endMs }) => endMs);
   }
 
-  #judged(members: readonly Watched[]): readonly Watched[] {
+  #judged(members: readonly WatchedMember[]): readonly WatchedMember[] {
     const { agentId } = this.#deps;
     const own = members.filter((member) => member.agentId === agentId);
     return own.some(({ owner }) => owner) ? members : own;

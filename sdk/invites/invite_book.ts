@@ -104,7 +104,7 @@ const secretBytes = 32;
 const dayMs = 24 * 60 * 60 * 1000;
 const maxExpiryMs = 365 * dayMs;
 
-type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
+export type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
 
 export class InviteBook {
   readonly #deps: InviteBookDeps;

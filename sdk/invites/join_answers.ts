@@ -4,7 +4,7 @@
  * commit.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
+import type { ChannelId, JoinRequestId } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import { judgeApplicant, readApplicant } from "../channel/commits/adding.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
@@ -13,9 +13,7 @@ import type { AdmittedRequest, Applicant } from "../channel/commits/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
-import type { InviteBook, RequestNote } from "./invite_book.ts";
-
-type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
+import type { DeliveredJoinRequest, InviteBook, RequestNote } from "./invite_book.ts";
 
 interface JudgedJoinRequest {
   readonly request: DeliveredJoinRequest;

@@ -36,7 +36,7 @@ export interface Heartbeat {
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { idleTimeoutMs, received, isWaiting, ping, onDead, after, random } = options;
   const intervalMs = Math.min(maxIntervalMs, Math.max(minIntervalMs, idleTimeoutMs / 3));
-  /** What had come when the last Ping left. */
+  /** As often as that when the last Ping left. */
   let atPing = -1;
   let cancel = (): void => {};
   let cancelLook: (() => void) | undefined;

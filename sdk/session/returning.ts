@@ -16,7 +16,7 @@ export interface ReturningDeps {
 const longestMs = 2 * 60_000;
 const hurriedPart = 1 / 4;
 
-export class Returning {
+export class ReturnWaits {
   readonly times: RetryTimes;
   readonly #deps: ReturningDeps;
   #withinMs: number | undefined;

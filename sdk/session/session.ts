@@ -25,7 +25,7 @@ import { CoverKeeper } from "./cover_keeper.ts";
 import { Dialer, type OnlineConnection } from "./dialer.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
-import { Returning } from "./returning.ts";
+import { ReturnWaits } from "./returning.ts";
 import {
   afterConnection,
   afterFailure,
@@ -62,7 +62,7 @@ class ReconnectingSession implements RelaySession {
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
   readonly #opening: Dialer;
-  readonly #returning: Returning;
+  readonly #returning: ReturnWaits;
   readonly #gate: CallGate;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
@@ -99,7 +99,7 @@ class ReconnectingSession implements RelaySession {
       hasRoom: () => (this.#connection?.pendingBytes ?? 0) < maxPendingBytes,
     });
     const { minRetryMs: minMs, maxRetryMs: maxMs } = this.#timing;
-    this.#returning = new Returning({ minMs, maxMs }, { ...deps, random: this.#random });
+    this.#returning = new ReturnWaits({ minMs, maxMs }, { ...deps, random: this.#random });
     this.#attempts = startAttempts(options.untilMs);
     this.#opening = new Dialer(options, {
       ...deps,

@@ -14,9 +14,18 @@ export const limits = {
   fields: 12,
   /** Tests apart. */
   folder_files: 25,
+  /** Of one name, in all of the product. */
+  type_declarations: 1,
+  /** A type's name that is one participle. */
+  bare_participles: 0,
 } as const;
 
 type SizeRule = keyof typeof limits;
+
+const remedies: Partial<Record<SizeRule, string>> = {
+  type_declarations: "say in each name whose it is",
+  bare_participles: "name the thing and not what was done to it",
+};
 
 export interface MeasuredSize {
   readonly rule: SizeRule;
@@ -47,8 +56,9 @@ export function checkSizes(sizes: readonly MeasuredSize[], list: readonly Ceilin
     const { path, line, rule, place, size } = sized;
     const ceiling = ceilings.get(key) ?? limits[rule];
     if (size <= ceiling) return [];
-    const what =
-      `${place} has ${size}, the limit is ${ceiling}; divide it, or give a reason in ${listPath}`;
+    const what = `${place} has ${size}, the limit is ${ceiling}; ${
+      remedies[rule] ?? "divide it"
+    }, or give a reason in ${listPath}`;
     return [{ path, line, rule, what: what.trimStart() }];
   });
   const loose = Array.from(ceilings, ([key, ceiling]): Violation[] => {

@@ -9,10 +9,9 @@ import { Fault } from "./elements.ts";
 import { useFocusThrough } from "./frame.ts";
 import { Entrance } from "./entrance.ts";
 import type { Invitation, TabAgent } from "./live/live.ts";
+import type { LiveModule } from "./live_host.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
 import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
-
-type LiveModule = typeof import("./live/live.ts");
 
 interface LoadedGuest {
   readonly module: LiveModule;

@@ -8,7 +8,7 @@ import type { TabAgent } from "./live/live.ts";
 import { asServiceError, type ServiceError } from "./service.ts";
 import { html, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
-type LiveModule = typeof import("./live/live.ts");
+export type LiveModule = typeof import("./live/live.ts");
 
 interface LoadedAgent {
   readonly module: LiveModule;

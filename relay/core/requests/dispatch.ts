@@ -5,7 +5,7 @@ import {
   type ReplyBody,
   WireError,
 } from "../../../proto/mod.ts";
-import type { Span } from "../deps.ts";
+import type { CoreSpan } from "../deps.ts";
 import { authorize } from "./authorization.ts";
 import type { TransportKind } from "../client_link.ts";
 import { Refusal } from "../refusal.ts";
@@ -79,7 +79,7 @@ export function dispatch(
 
 /** Of a span nothing is told but which operation it was, and what became of it. */
 async function inSpan<T>(
-  span: Span,
+  span: CoreSpan,
   operation: CallName,
   transport: TransportKind,
   work: () => Promise<T>,

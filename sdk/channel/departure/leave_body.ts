@@ -2,7 +2,7 @@
 import { type ChannelId, leaveStatement, type RequestBody } from "../../../proto/mod.ts";
 import type { ChannelDeps } from "../deps.ts";
 
-type Signing = Pick<ChannelDeps, "agentId" | "signatures" | "identity">;
+type LeaveSigner = Pick<ChannelDeps, "agentId" | "signatures" | "identity">;
 
 /** The statement about this leaf of ours. */
 export function leaveBody(
@@ -11,7 +11,7 @@ export function leaveBody(
     readonly groupId: ChannelId;
     readonly leafHash: Uint8Array;
   },
-  { agentId, signatures, identity }: Signing,
+  { agentId, signatures, identity }: LeaveSigner,
 ): Omit<RequestBody<"LeaveChannel">, "joinedSequence"> {
   const statement = leaveStatement({ channelId: groupId, agentId, leafHash });
   const signature = signatures.sign(identity.signingSeed, statement);

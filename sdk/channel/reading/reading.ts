@@ -25,6 +25,7 @@ import {
 import { forgetAhead, opened, openMessage, readMessage } from "./read_message.ts";
 import { fetchAgain, find, numberOf, pass, type ReadingRun, report, rises } from "./reading_run.ts";
 import {
+  type FinishedReadingJob,
   type HeldEntry,
   type LogEntry,
   type LogQuestion,
@@ -51,7 +52,6 @@ export function stepReading(
 }
 
 type ActiveReading = Exclude<ReadingStage, { at: "none" }>;
-type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>;
 
 /** The wait of an entry is over. */
 function end(run: ReadingRun, reading: ActiveReading, event: FinishedReadingJob): void {

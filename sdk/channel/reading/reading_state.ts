@@ -193,6 +193,8 @@ export type FollowOutcome =
   | { readonly kind: "misattributed" }
   | FollowFailure;
 
+export type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>;
+
 export type ReadingEvent =
   /** The connection gives the next entry. Without a permit no founding is entered. */
   | { readonly type: "entry"; readonly entry: LogEntry; readonly permit: Permit | undefined }

@@ -2,7 +2,7 @@
  * Carries out what `stepDuties` says: commits, calls, timers and reports. The age of our keys rests
  * and goes on with the duties.
  */
-import type { AgentId, NoticeBody } from "../../../proto/mod.ts";
+import type { AgentId } from "../../../proto/mod.ts";
 import { isCode, StaticError } from "../../base/errors.ts";
 import { jitter } from "../../base/runtime.ts";
 import { MlsFault } from "../../mls/codec.ts";
@@ -12,6 +12,7 @@ import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
 import type { Plan, ReturningMember } from "../commits/plan.ts";
 import { goneAbsent } from "../commits/plans.ts";
+import type { DeliveredRejoinRequest } from "../root/root_state.ts";
 import { maxReturns, stepDuties } from "../upkeep/duties.ts";
 import {
   type DutyEffect,
@@ -27,8 +28,6 @@ import type { ChannelQueue, Steps } from "./channel_queue.ts";
 import type { CommitRunner } from "./commit_runner.ts";
 import type { KeyAgeRunner } from "./key_age_runner.ts";
 import { RejoinClaims } from "./rejoin_claims.ts";
-
-type DeliveredRejoinRequest = NoticeBody<"DeliverRejoinRequest">;
 
 export interface DutiesRunnerParts {
   readonly membership: Membership;

@@ -8,11 +8,10 @@ import {
   equalBytes,
   foundingEpoch,
   foundingHash,
-  type NoticeBody,
   readPrivateMessageHeader,
   WireError,
 } from "../../../proto/mod.ts";
-import type { FoundingVerdict } from "../recovery/following.ts";
+import type { DeliveredFounding, FoundingVerdict } from "../recovery/following.ts";
 import type { HealthLog } from "../health.ts";
 import type { Membership } from "../group/membership.ts";
 import type { LogEntry, MessageHeader, ReadingFacts } from "../reading/reading_state.ts";
@@ -28,7 +27,6 @@ import type { OrderRunner } from "./order_runner.ts";
 import type { ReceiptRunner } from "./receipt_runner.ts";
 import type { NotedChange } from "./position_runner.ts";
 
-type DeliveredFounding = NoticeBody<"DeliverFounding">;
 export type GenuineVerdict = Exclude<FoundingVerdict, { kind: "forged" }>;
 
 export interface ReadingRunnerParts {

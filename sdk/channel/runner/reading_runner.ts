@@ -15,6 +15,7 @@ import { isAfterEnd } from "../reading/endings.ts";
 import type { LogPosition, OwnCommit } from "../reading/log_place.ts";
 import { stepReading } from "../reading/reading.ts";
 import {
+  type FinishedReadingJob,
   type FollowOutcome,
   landmarksOf,
   type LogEntry,
@@ -46,7 +47,6 @@ type EntryEvent = Extract<ReadingEvent, { type: "entry" }>;
 type NumberedEvent =
   | Exclude<ReadingEvent, EntryEvent>
   | (EntryEvent & { readonly reading: number });
-type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>;
 
 export class ReadingRunner {
   readonly #parts: ReadingRunnerParts;

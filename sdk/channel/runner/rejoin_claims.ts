@@ -4,7 +4,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type JoinRequestId,
-  type NoticeBody,
   readKeyPackage,
   verifyKeyPackage,
   WireError,
@@ -22,9 +21,9 @@ import { isKeyMissing } from "../../mls/sealing_rules.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import type { Membership, RejoinClaim } from "../group/membership.ts";
 import type { ReturningMember } from "../commits/plan.ts";
-import type { Lacked, LeafStatus } from "../upkeep/duties_state.ts";
+import type { DeliveredRejoinRequest } from "../root/root_state.ts";
+import type { LeafStatus, MissingItem } from "../upkeep/duties_state.ts";
 
-type DeliveredRejoinRequest = NoticeBody<"DeliverRejoinRequest">;
 type SignedRejoinClaim = RejoinClaim & ReturningMember;
 
 export class RejoinClaims {
@@ -54,7 +53,7 @@ export class RejoinClaims {
   }
 
   /** One about an outdated leaf is told the present one first, which may show another badge. */
-  lackedBy(request: JoinRequestId): Lacked | undefined {
+  lackedBy(request: JoinRequestId): MissingItem | undefined {
     const claim = this.#kept.get(request);
     if (claim === undefined || this.judge(request) !== "present") return undefined;
     const { group } = this.#membership;

@@ -62,7 +62,7 @@ export type LeafStatus = "present" | "other" | "gone";
  * A badge of one of its issuers, a key for the layer of Welcomes, or a KeyPackage that is valid now
  * by our clocks.
  */
-export type Lacked = "badge" | "key" | "time";
+export type MissingItem = "badge" | "key" | "time";
 
 /** Knowledge of others at the moment of a step. */
 export interface DutyFacts {
@@ -74,7 +74,7 @@ export interface DutyFacts {
   readonly isGenuine: (request: JoinRequestId) => boolean;
   readonly judge: (request: JoinRequestId) => LeafStatus;
   /** A thing that the channel requires, and that its KeyPackage has not. */
-  readonly lacks: (request: JoinRequestId) => Lacked | undefined;
+  readonly lacks: (request: JoinRequestId) => MissingItem | undefined;
   /** Members that have said that they leave. */
   readonly leavers: readonly AgentId[];
   /** In this epoch the relay lets us remove none of them. */
@@ -145,7 +145,7 @@ export type DutyReport =
     readonly is: "not_genuine" | "too_often" | "cannot_be_granted";
     readonly agentId: AgentId;
   }
-  | { readonly is: "lacking"; readonly what: Lacked; readonly agentId: AgentId };
+  | { readonly is: "lacking"; readonly what: MissingItem; readonly agentId: AgentId };
 
 export interface DutyStep {
   readonly effects: readonly DutyEffect[];

@@ -7,12 +7,12 @@ import type { SignedBytes } from "../../../wasm/mod.ts";
 import type { InterruptibleWork } from "../../base/interruptible_work.ts";
 import { type Signatures, verifyInParts } from "./signatures.ts";
 
-type Verifying = Pick<Signatures, "verifyHandshakes">;
+type BadgeVerifier = Pick<Signatures, "verifyHandshakes">;
 
 /** Nothing here depends on issuers, readers or times: only on the bytes. */
 const found = new WeakMap<Badge, boolean>();
 
-export function isSigned(badge: Badge, signatures: Verifying): boolean {
+export function isSigned(badge: Badge, signatures: BadgeVerifier): boolean {
   const known = found.get(badge);
   if (known !== undefined) return known;
   const isRight = signatures.verifyHandshakes([signed(badge)]);
@@ -23,7 +23,7 @@ export function isSigned(badge: Badge, signatures: Verifying): boolean {
 /** The same of all. The first wrong one ends it. */
 export function* areSigned(
   badges: readonly Badge[],
-  signatures: Verifying,
+  signatures: BadgeVerifier,
 ): InterruptibleWork<boolean> {
   if (badges.some((badge) => found.get(badge) === false)) return false;
   const unknown = badges.filter((badge) => !found.has(badge));
@@ -38,7 +38,7 @@ const verifiedTogether = 32;
 /** So that `isSigned` knows each of them. */
 export function* verifyBadges(
   badges: readonly Badge[],
-  signatures: Verifying,
+  signatures: BadgeVerifier,
 ): InterruptibleWork<void> {
   const unknown = badges.filter((badge) => !found.has(badge));
   for (let at = 0; at < unknown.length; at += verifiedTogether) {
