@@ -15,6 +15,8 @@ export type CborMap = Map<CborValue, CborValue>;
 const [uint, negative, byteString, textString, array, tag] = [0, 1, 2, 3, 4, 6];
 const [falseByte, trueByte, nullByte] = [0xf4, 0xf5, 0xf6];
 
+/** Nearly all texts are short and ASCII. A decoder's call costs more than such a text. */
+const shortText = 64;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -170,11 +172,19 @@ function simpleValue(byte: number): boolean | null {
 }
 
 function textOf(bytes: Uint8Array): string {
+  if (bytes.length <= shortText && isAscii(bytes)) {
+    return Reflect.apply(String.fromCharCode, undefined, bytes);
+  }
   try {
     return utf8.decode(bytes);
   } catch (cause) {
     throw new WireError("protocol_error", "Cannot decode CBOR: text is not UTF-8", { cause });
   }
+}
+
+function isAscii(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if ((bytes[i] ?? 0) > 0x7f) return false;
+  return true;
 }
 
 function tooBig(): never {

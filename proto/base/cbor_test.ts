@@ -70,6 +70,18 @@ for (const [why, text] of refused) {
   });
 }
 
+Deno.test("texts of every length and kind around the short ones come back, and broken ones do not", () => {
+  for (let length = 0; length < 130; length++) {
+    const ascii = String.fromCharCode(...Array.from({ length }, (_, i) => (i * 7 + length) % 128));
+    for (const text of [ascii, `\uFEFF${ascii}`, `${ascii}é`, `${ascii}\u{1F600}`]) {
+      assertEquals(decodeCbor(encodeCbor(text)), text);
+    }
+    const broken = encodeCbor(`${ascii}é`).slice();
+    broken[broken.length - 1] = 0x20;
+    assertThrows(() => decodeCbor(broken), WireError, "text is not UTF-8");
+  }
+});
+
 Deno.test("integers and lengths have their shortest head on both sides of every step", () => {
   const steps = [[24, 1, 2], [2 ** 8, 2, 3], [2 ** 16, 3, 5], [2 ** 32, 5, 9]] as const;
   for (const [step, below, from] of steps) {
