@@ -1,7 +1,7 @@
 /**
  * Configuration from environment variables: every one is checked here, once, and all faults are
- * reported together, so that nobody fixes them one restart at a time. `docs/relay.md` has the
- * table; a test compares it with the names that are read.
+ * reported together, so that nobody fixes them one restart at a time. `docs/configuration.md`
+ * has the list; a test compares it with the names that are read.
  */
 import { type CoverBudgetOptions, limits, type RelayLimits } from "../proto/mod.ts";
 import { type AddressRange, parseAddressRange } from "../server/limits/mod.ts";

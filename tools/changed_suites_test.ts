@@ -40,7 +40,7 @@ Deno.test("nearestSuites() begins with the tests beside a file, and ends with th
 });
 
 Deno.test("a page concerns the suites that read pages, a file that no test is known to use all of them", async () => {
-  assertEquals(await namesOf("docs/relay.md"), ["format", "types", "tidy", "project", "docs"]);
+  assertEquals(await namesOf("docs/operations.md"), ["format", "types", "tidy", "project", "docs"]);
   assert((await namesOf("deno.json")).includes("wasm"));
   assertEquals(await namesOf(), []);
 });

@@ -116,7 +116,7 @@ export const errorAdvice: Readonly<Record<ErrorCode, Advice>> = {
   },
   unsupported_version: {
     meaning: "The two sides have no version in common, or data was written by a newer version.",
-    action: "Update the side that the text names; see [versions](versioning.md).",
+    action: "Update the side that the text names; see [versions](maintenance.md#versions).",
   },
   unknown_operation: {
     meaning: "The relay does not know this operation.",

@@ -1,6 +1,6 @@
 /**
- * The relay's metrics for Prometheus. Everything is read at the time of the scrape; `docs/relay.md`
- * lists the same names.
+ * The relay's metrics for Prometheus. Everything is read at the time of the scrape;
+ * `docs/operations.md` lists the same names.
  */
 import type { LogState, Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";

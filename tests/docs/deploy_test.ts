@@ -72,7 +72,7 @@ Deno.test("every way to start a relay keeps its memory small under a flood", () 
   for (const text of [read("deploy/static-relay.service"), read("deploy/Dockerfile.relay")]) {
     assert(text.includes(variables.join(" ")), text);
   }
-  for (const each of variables) assert(read("docs/relay.md").includes(`\`${each}\``), each);
+  for (const each of variables) assert(read("docs/operations.md").includes(`\`${each}\``), each);
 });
 
 Deno.test("the relay's task sets V8's flags, and leaves those that its operator has set", async () => {
@@ -151,7 +151,7 @@ Deno.test("alert rules and dashboard name metrics that the parts serve", () => {
   // Tests of both pages compare their lists with what is served.
   const served = new Set(
     Array.from(
-      (read("docs/relay.md") + read("docs/cluster.md") + read("docs/http_api.md")).matchAll(
+      (read("docs/operations.md") + read("docs/cluster.md") + read("docs/http_api.md")).matchAll(
         /`(static_(?:api|relay)_\w+)`/g,
       ),
       ([, name]) => name,

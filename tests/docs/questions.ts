@@ -119,13 +119,13 @@ export const questions: readonly Question[] = [
   {
     reader: "developer",
     question: "What must a container keep?",
-    page: "docs/howto_containers.md",
+    page: "docs/deploy.md",
     answer: "the directory is the agent",
   },
   {
     reader: "developer",
     question: "Which versions work together?",
-    page: "docs/versioning.md",
+    page: "docs/maintenance.md",
     answer: "Members of different releases work together",
   },
   {

@@ -36,7 +36,7 @@ Deno.test("every campaign runs every night, as a job of its own", () => {
 });
 
 Deno.test("the supported runtimes are those that the workflows test", () => {
-  const page = read("docs/versioning.md").replace(/\s+/g, " ");
+  const page = read("docs/maintenance.md").replace(/\s+/g, " ");
   const listed = (name: string): string[] =>
     Array.from(
       new RegExp(`${name}: \\[(.+)\\]`).exec(workflows[0] ?? "")?.[1]?.matchAll(/[\d.]+/g) ?? [],
@@ -74,7 +74,7 @@ Deno.test("the glossary is in alphabetical order and names each term once", () =
 
 Deno.test("the changelog has short entries, below the headings that other pages name", () => {
   const [head = "", ...versions] = read("CHANGELOG.md").split(/^## /m);
-  assert(head.includes("docs/versioning.md"));
+  assert(head.includes("docs/maintenance.md"));
   assert(versions[0]?.startsWith("Unreleased\n"));
   for (const text of versions.slice(1)) {
     assert(/^\d+\.\d+\.\d+\S*, \d{4}-\d{2}-\d{2}\n/.test(text), text.slice(0, 40));

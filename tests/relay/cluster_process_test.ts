@@ -12,7 +12,7 @@ import { refusedStart } from "../support/relay/refused_start.ts";
 /** The metrics of a relay that `docs/cluster.md` lists. */
 async function listed(): Promise<string[]> {
   const page = await Deno.readTextFile(new URL("../../docs/cluster.md", import.meta.url));
-  return [...page.matchAll(/^\| `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name)
+  return [...page.matchAll(/^- `(static_relay_cluster_\w+)`/gm)].map(([, name = ""]) => name)
     .sort();
 }
 

@@ -71,7 +71,7 @@ Deno.test("a relay without an API serves, and says in its log what it misses", a
       () => assertNotReady(relay),
     );
     await t.step(
-      "the admin port serves exactly the metrics that docs/relay.md lists",
+      "the admin port serves exactly the metrics that docs/operations.md lists",
       () => compareMetrics(relay),
     );
     await t.step(
@@ -110,7 +110,7 @@ async function assertNotReady({ grpcUrl, caFile }: RelayProcess): Promise<void> 
 }
 
 async function compareMetrics(relay: RelayProcess): Promise<void> {
-  const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
+  const page = await Deno.readTextFile(new URL("../../docs/operations.md", import.meta.url));
   const metrics = await relay.metrics();
   assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
   const served = Array.from(metrics.matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");

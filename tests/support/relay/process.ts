@@ -1,5 +1,5 @@
 /**
- * The relay as its own process, with no more permissions than `docs/relay.md` gives it in
+ * The relay as its own process, with no more permissions than `docs/operations.md` gives it in
  * production.
  */
 import { relayMemory } from "../../../deploy/local/commands.ts";
