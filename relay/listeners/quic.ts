@@ -102,7 +102,7 @@ export async function listenQuic(options: QuicListenerOptions): Promise<QuicList
 const hurriedOptions = { ...transportOptions, ...hurriedTimes };
 
 /** A connection whose handshake has not begun. */
-interface Newcomer {
+interface QuicNewcomer {
   readonly refuse: () => void;
   readonly accept: (how: { readonly isHurried: boolean }) => Promise<Deno.QuicConn>;
 }
@@ -122,7 +122,7 @@ class UdpPort {
   }
 
   /** The next that comes, whatever listener takes it. */
-  async next(): Promise<Newcomer> {
+  async next(): Promise<QuicNewcomer> {
     const listener = this.#newest;
     const incoming = await listener.incoming();
     return {
@@ -199,7 +199,7 @@ class QuicDoor {
     return undefined;
   }
 
-  async #admit(newcomer: Newcomer): Promise<void> {
+  async #admit(newcomer: QuicNewcomer): Promise<void> {
     try {
       // The peer's address is judged after the handshake: asking `incoming` for it makes it
       // unusable (Deno 2.9.5).
@@ -215,7 +215,7 @@ class QuicDoor {
     }
   }
 
-  async #handshake(newcomer: Newcomer): Promise<Deno.QuicConn> {
+  async #handshake(newcomer: QuicNewcomer): Promise<Deno.QuicConn> {
     const isHurried = this.#handshakes >= this.#options.limits.calmHandshakes;
     this.#handshakes++;
     const done = once(() => this.#handshakes--);

@@ -8,6 +8,7 @@ import { cells, openHttp } from "./browser_http.ts";
 import { openBrowserStore } from "./browser_store.ts";
 import { webtransport } from "./browser_webtransport.ts";
 import { show } from "./console.ts";
+import { DialPlaces } from "../transport/dial_places.ts";
 import type { Platform } from "./platform.ts";
 import { after, nowMs, randomBytes, rest } from "./timers.ts";
 import { startWebWorker } from "./web_worker.ts";
@@ -16,6 +17,7 @@ export const platform: Platform = {
   runtime: "browser",
   openStore: openBrowserStore,
   connectors: [withThread(webtransport, startThread), withThread(cells, startThread)],
+  dials: new DialPlaces(),
   openHttp,
   nowMs,
   after,

@@ -12,6 +12,7 @@ import { createNodeEd25519 } from "./node_ed25519.ts";
 import { nodeSha256 } from "./node_sha256.ts";
 import { createNodeX25519 } from "./node_key_agreement.ts";
 import { show } from "./console.ts";
+import { DialPlaces } from "../transport/dial_places.ts";
 import type { Platform } from "./platform.ts";
 import { onSignal } from "./signals.ts";
 import { readSettings } from "./settings.ts";
@@ -23,6 +24,7 @@ export const platform: Platform = {
   runtime: "deno",
   openStore: openDirectoryStore,
   connectors: [withThread(quic, startThread), withThread(grpc, startThread)],
+  dials: new DialPlaces(),
   openHttp,
   nowMs,
   after,

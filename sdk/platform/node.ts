@@ -10,6 +10,7 @@ import { grpc } from "./grpc.ts";
 import { openHttp } from "./node_http.ts";
 import { startThread } from "./node_thread.ts";
 import { show } from "./console.ts";
+import { DialPlaces } from "../transport/dial_places.ts";
 import type { Platform } from "./platform.ts";
 import { onSignal } from "./signals.ts";
 import { readSettings } from "./settings.ts";
@@ -20,6 +21,7 @@ export const platform: Platform = {
   runtime: "node",
   openStore: openDirectoryStore,
   connectors: [withThread(grpc, startThread)],
+  dials: new DialPlaces(),
   openHttp,
   nowMs,
   after,

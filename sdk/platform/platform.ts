@@ -9,6 +9,7 @@ import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
 import type { OpeningMlKem } from "../mls/crypto/ml_kem.ts";
 import type { LongHash } from "../mls/crypto/long_hash.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
+import type { DialPlaces } from "../transport/dial_places.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
 import type { CertificateTrust, Connector, HttpClient } from "../transport/transport.ts";
 
@@ -21,6 +22,8 @@ export interface Platform {
   openStore(dataDir: string, options?: StoreOptions): Promise<RecordStore>;
   /** Ways to a relay, the best first. */
   readonly connectors: readonly Connector[];
+  /** Shared by all agents of the process. Not given: as many attempts as there are agents. */
+  readonly dials?: DialPlaces;
   /**
    * HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's
    * certificate.

@@ -68,6 +68,8 @@ const handshakeMs = 1_500;
  * long.
  */
 const slowMs = 300;
+/** An attempt holds its place for so long at least. A timer that is so late: a busy process. */
+const [lookMs, lateMs] = [500, 25];
 /**
  * One tick for the request and one for the reply, each of which may wait up to 1.5 slots, and one
  * for a long token.
@@ -216,7 +218,7 @@ export class Dialer {
     for (;;) {
       const token = await this.#nextToken(attempt.signal);
       if (token instanceof StaticError) return { error: token, of: "all" };
-      const outcome = await this.#connect(way, token, attempt);
+      const outcome = await this.#connectInTurn(way, token, attempt);
       if (outcome instanceof RelayConnection) return outcome;
       if (portsFault.has(outcome.error.code)) this.#choice.wasBusy(way);
       if (!isTokenRefusal(outcome.error)) return outcome;
@@ -231,6 +233,54 @@ export class Dialer {
     } catch (error) {
       return toError(error);
     }
+  }
+
+  /** Waits for a place first, and not longer than the whole attempt may take. */
+  async #connectInTurn(
+    way: RelayRoute,
+    token: string,
+    attempt: ConnectAttempt,
+  ): Promise<RelayConnection | ConnectFailure> {
+    const { after, dials, nowMs } = this.#deps;
+    if (dials === undefined) return await this.#connect(way, token, attempt);
+    const waiting = new AbortController();
+    const stop = (): void => waiting.abort();
+    const cancel = attempt.endMs === Infinity ? () => {} : after(attempt.endMs - nowMs(), stop);
+    attempt.signal.addEventListener("abort", stop);
+    if (attempt.signal.aborted) stop();
+    const giveBack = await dials.take(way.origin, waiting.signal);
+    cancel();
+    attempt.signal.removeEventListener("abort", stop);
+    if (giveBack === undefined) return { error: hasNoTurn(attempt), of: "way" };
+    const leave = this.#holdWhileBusy(giveBack);
+    try {
+      return await this.#connect(way, token, attempt);
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * The place is free as well when a timer came in time: then the attempt does not wait for this
+   * process, but for a network that may drop all it sends. Returns how to give the place back.
+   */
+  #holdWhileBusy(giveBack: () => void): () => void {
+    const { after, nowMs } = this.#deps;
+    const look = (): () => void => {
+      const dueMs = nowMs() + lookMs;
+      return after(lookMs, () => {
+        if (nowMs() - dueMs > lateMs) cancel = look();
+        else leave();
+      });
+    };
+    let isHeld = true;
+    const leave = (): void => {
+      cancel();
+      if (isHeld) giveBack();
+      isHeld = false;
+    };
+    let cancel = look();
+    return leave;
   }
 
   async #connect(
@@ -340,6 +390,12 @@ function unreachable(
   const cause = failed.values().next().value?.error;
   const text = [...reasons, ...(note === undefined ? [] : [note])].join("; ");
   return createError("connection_error", `Cannot reach the relay: ${text}`, { cause });
+}
+
+function hasNoTurn({ signal }: ConnectAttempt): StaticError {
+  return signal.aborted
+    ? createError("transport_error", "The session was closed by its client")
+    : createError("connection_error", "other agents of this process connect at the same time");
 }
 
 /** Whatever a runtime throws when a connection fails. */

@@ -26,6 +26,8 @@ const maxIntervalMs = 60_000;
 const answerMs = 10_000;
 /** Nothing has come for this long while a request waits. */
 const silentMs = 1_000;
+/** So late an agent with a call under way notices that its relay has vanished. */
+export const noticedMs = silentMs + answerMs;
 
 export interface Heartbeat {
   /** A request has left. */

@@ -72,7 +72,7 @@ export async function openRelaySession(
   platform: Platform,
 ): Promise<RelaySession> {
   const settings = await settingsFor(options, platform);
-  const { nowMs, after, randomBytes, openHttp } = platform;
+  const { nowMs, after, randomBytes, openHttp, dials } = platform;
   const trusted = await readTrusted(options, settings, platform);
   const openApi = (): HttpClient => openHttp(trusted.api);
   const credentials = credentialsOf(options, settings);
@@ -92,6 +92,7 @@ export async function openRelaySession(
   );
   return createRelaySession({ ...agent, ...place, transport, cover }, {
     connectors,
+    ...(dials && { dials }),
     tokens,
     nowMs,
     after,

@@ -5,6 +5,7 @@ import type { Usage } from "../../proto/mod.ts";
 import type { Endpoint, TransportChoice } from "../transport/endpoint.ts";
 import type { Connector } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
+import type { DialPlaces } from "../transport/dial_places.ts";
 import type { AgentService } from "./service.ts";
 import type { TokenSource } from "./tokens.ts";
 
@@ -43,6 +44,8 @@ export interface SessionTiming {
 /** A `Platform` has all of it but the tokens. */
 export interface SessionDeps {
   readonly connectors: readonly Connector[];
+  /** Not given: as many attempts to connect as there are sessions. */
+  readonly dials?: DialPlaces;
   readonly tokens: TokenSource;
   readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;

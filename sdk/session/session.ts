@@ -36,7 +36,7 @@ import {
 } from "./retry_rule.ts";
 import { startUpkeep } from "./upkeep.ts";
 
-const defaultTiming: SessionTiming = {
+export const defaultTiming: SessionTiming = {
   connectMs: 8_000,
   callMs: 30_000,
   minRetryMs: 250,

@@ -1,4 +1,6 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
+export { noticedMs } from "../session/heartbeat.ts";
+export { defaultTiming } from "../session/session.ts";
 export { Agent } from "../channel/agent.ts";
 export { OwnBadges } from "../channel/own_badges.ts";
 export { putAnchor } from "../channel/connection/anchor.ts";

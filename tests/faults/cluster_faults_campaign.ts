@@ -7,6 +7,7 @@
  * goes on, and which faults happen.
  */
 import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { defaultTiming, noticedMs } from "../../sdk/testing/agents.ts";
 import { tried } from "../support/campaign.ts";
 import { faultNamed, FaultRun, type Recoveries } from "../support/fault_run.ts";
 import {
@@ -27,8 +28,11 @@ const roundFaults = 20;
 const [groups, members] = [4, 3];
 const everyMs = 500;
 const patienceMs = 180_000;
-/** For everybody to be served again. */
-const slowestMs = 15_000;
+/**
+ * For everybody to be served again. Everybody has a call under way, so a relay that vanished is
+ * noticed, and another one found, by an attempt that may take its whole time.
+ */
+const slowestMs = noticedMs + defaultTiming.connectMs;
 
 const requirement = {
   met: natsInstalled.met && smallDisks.met,

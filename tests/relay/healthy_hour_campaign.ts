@@ -1,6 +1,6 @@
 /**
- * An hour of an operator whose service works: nginx before the API and before the relays' TCP
- * ports, PostgreSQL, three relays, and 500 agents of one address who talk; strangers come and become
+ * An hour of an operator whose service works: nginx before the API and the relays' TCP ports,
+ * PostgreSQL, three relays, and 500 agents of one address who talk; strangers come and become
  * customers; after a third of the time the relays are restarted one after the other, as for an
  * upgrade. A real Prometheus with the shipped rules has no alert, nobody is refused, nothing is
  * lost, and sessions are even again within three minutes. The dashboard's graphs are left in
