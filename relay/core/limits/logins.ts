@@ -11,8 +11,10 @@
  * 3. One that comes before its turn keeps its place: asking often makes nobody wait longer. One
  *    that comes after it may take the last tenth of the bucket, as members of channels may.
  * 4. The queue is two minutes long. More agents are told two minutes.
+ * 5. While others were refused, an account has its part of the logins of two seconds, and no more:
+ *    one whose agents come again and again must not keep out everybody else.
  */
-import { type AgentId, RecentMap } from "../../../proto/mod.ts";
+import { type AccountId, type AgentId, RecentMap } from "../../../proto/mod.ts";
 
 export interface LoginsDeps {
   readonly elapsedMs: () => number;
@@ -34,6 +36,20 @@ const leastLogins = 20;
 const newestPart = 0.2;
 const maxPlaces = 100_000;
 
+/** Who comes. */
+export interface NewLogin {
+  readonly agentId: AgentId;
+  readonly account: AccountId;
+  /** Of a channel. */
+  readonly isMember: boolean;
+}
+
+/** Of an account, in two seconds. */
+interface LoginCount {
+  taken: number;
+  isRefused: boolean;
+}
+
 interface LoadSample {
   readonly atMs: number;
   readonly cpuMs: number;
@@ -49,6 +65,10 @@ export class Logins {
   #sample: LoadSample | undefined;
   #nextTurnMs = -Infinity;
   readonly #turns = new RecentMap<AgentId, number>();
+  /** Of accounts whose agents came in these two seconds, and in those before. */
+  #counts = new Map<AccountId, LoginCount>();
+  #countsBefore: ReadonlyMap<AccountId, LoginCount> = new Map();
+  #countedMs = -Infinity;
 
   constructor(deps: LoginsDeps) {
     this.#deps = deps;
@@ -69,19 +89,44 @@ export class Logins {
   }
 
   /** Takes a login; returns after how many milliseconds to come again if there is none. */
-  take(agentId: AgentId, { isMember }: { readonly isMember: boolean }): number | undefined {
+  take({ agentId, account, isMember }: NewLogin): number | undefined {
     if (this.#deps.cpuMs === undefined) return undefined;
     const nowMs = this.#fill();
+    const count = this.#countOf(account, nowMs);
     const turnMs = this.#turns.get(agentId);
     const isDue = turnMs !== undefined && turnMs <= nowMs;
-    if (this.#left >= (isMember || isDue ? 1 : 1 + this.#reserve)) {
+    const isFree = this.#left >= (isMember || isDue ? 1 : 1 + this.#reserve);
+    if (isFree && !this.#hadItsPart(account, count)) {
       this.#turns.delete(agentId);
       this.#left--;
+      count.taken++;
       this.#measure(nowMs);
       return undefined;
     }
+    count.isRefused = true;
     if (turnMs !== undefined && !isDue) return Math.ceil(turnMs - nowMs);
     return this.#queue(agentId, nowMs);
+  }
+
+  #countOf(account: AccountId, nowMs: number): LoginCount {
+    const passedMs = nowMs - this.#countedMs;
+    if (passedMs >= burstSeconds * 1_000) {
+      this.#countsBefore = passedMs < 2 * burstSeconds * 1_000 ? this.#counts : new Map();
+      this.#counts = new Map();
+      this.#countedMs = nowMs;
+    }
+    const count = this.#counts.get(account) ?? { taken: 0, isRefused: false };
+    this.#counts.set(account, count);
+    return count;
+  }
+
+  /** The part of each is the same, and only counts while somebody else did not get any. */
+  #hadItsPart(account: AccountId, { taken }: LoginCount): boolean {
+    const accounts = Math.max(this.#counts.size, this.#countsBefore.size);
+    if (taken < this.#burst / accounts) return false;
+    return [this.#counts, this.#countsBefore].some((counts) =>
+      counts.entries().some(([other, { isRefused }]) => isRefused && other !== account)
+    );
   }
 
   #queue(agentId: AgentId, nowMs: number): number {

@@ -81,7 +81,7 @@ export async function authenticate(
   const isMember = logins.isScarce
     ? await engine.isListed(agentId)
     : await core.sessions.isMember(agentId);
-  const retryAfterMs = logins.take(agentId, { isMember });
+  const retryAfterMs = logins.take({ agentId, account: token.account, isMember });
   if (retryAfterMs !== undefined) {
     core.deps.meter.sessionsRefused++;
     const text = "Too many agents log in at once; come back when it is your turn";
