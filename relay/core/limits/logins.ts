@@ -36,7 +36,7 @@ const leastLogins = 20;
 const newestPart = 0.2;
 const maxPlaces = 100_000;
 
-/** Who comes. */
+/** An agent that comes, and whose it is. */
 export interface NewLogin {
   readonly agentId: AgentId;
   readonly account: AccountId;
