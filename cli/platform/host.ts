@@ -6,7 +6,7 @@ import { files, findFolders } from "./files.ts";
 import { inspectCertificate, openHttp } from "./http.ts";
 import { openInput } from "./input.ts";
 import type { CommandPlatform, Sink } from "./platform.ts";
-import { runCommand } from "./run_command.ts";
+import { isRunning, runCommand } from "./run_command.ts";
 
 const sameSignalMs = 1_000;
 
@@ -35,6 +35,8 @@ export function openHost(): Host {
     deadline: (ms) => AbortSignal.timeout(ms),
     inspectCertificate,
     nowMs: Date.now,
+    pid: process.pid,
+    isRunning,
     every: (ms, run) => {
       const timer = setInterval(run, ms);
       return () => clearInterval(timer);

@@ -37,6 +37,10 @@ export interface CommandPlatform {
     SeenCertificate
   >;
   nowMs(): number;
+  /** The id of this process. */
+  readonly pid: number;
+  /** Whether a process of this id is there, of whichever user. */
+  isRunning(pid: number): boolean;
   /** Runs it again and again; returns a function to stop it. */
   every(ms: number, run: () => void): () => void;
   randomBytes(length: number): Uint8Array;

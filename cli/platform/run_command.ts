@@ -2,6 +2,16 @@
 import { spawn } from "node:child_process";
 import process from "node:process";
 
+/** Whether a process of this id is there. One of another user refuses the question. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && Reflect.get(error, "code") === "EPERM";
+  }
+}
+
 export interface CommandInput {
   readonly input: Uint8Array;
   /** Beside those of this program. */

@@ -5,7 +5,7 @@
 import { files } from "../platform/files.ts";
 import { inspectCertificate, openHttp } from "../platform/http.ts";
 import type { CommandPlatform, Sink } from "../platform/platform.ts";
-import { runCommand } from "../platform/run_command.ts";
+import { isRunning, runCommand } from "../platform/run_command.ts";
 import { run } from "../run.ts";
 
 export interface TestHostOptions {
@@ -68,6 +68,8 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     deadline: (ms) => AbortSignal.timeout(ms),
     inspectCertificate,
     nowMs: options.nowMs ?? Date.now,
+    pid: Deno.pid,
+    isRunning,
     every: (ms, act) => {
       const timer = setInterval(act, ms);
       return () => clearInterval(timer);

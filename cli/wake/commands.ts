@@ -1,4 +1,4 @@
-/** `wake`, `wake codex`, `wake exec`, `wake claude`: turns for a model that is idle. */
+/** `wake`, `wake codex`, `wake exec`, `wake hook`, `wake claude`: turns for a model that is idle. */
 import { agentFlag } from "../agent.ts";
 import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
@@ -8,6 +8,9 @@ import { usesHost } from "../agent_access.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
 import { pluginFiles } from "./claude_plugin.ts";
 import { sentence } from "./sentence.ts";
+import { awaitWake } from "./hook.ts";
+import { findSession, SessionFiles } from "./session_files.ts";
+import type { WakeOptions } from "./waker.ts";
 
 /** Behind a name, as in `../lazy_sdk.ts`. */
 const wakerModule = "./waker.ts";
@@ -58,6 +61,9 @@ export const wake: Command = {
       await stdout.write(`${sentence}\n`);
       return true;
     };
+    const session = findSession(context);
+    // Of a session of Claude Code, whose hook need not wake it, too.
+    if (session !== undefined) await new SessionFiles(context, session).noteMonitor();
     await run(context, { repeats: true, tell });
   },
 };
@@ -115,6 +121,32 @@ export const wakeExec: Command = {
   },
 };
 
+export const wakeHook: Command = {
+  path: "wake hook",
+  summary:
+    "wait until an idle session of Claude Code is to be woken: for the Stop hook of its plugin",
+  details: [
+    "Ends with 0 when the session is to be woken, and with another code otherwise: when the session is over, its monitor wakes",
+    "it, or a later run has taken its place. Prints nothing of a message. The pace is kept from run to run.",
+  ],
+  flags,
+  examples: [{ command: "wake hook --agent reviewer", what: "in a hook that Claude Code runs" }],
+  run: async (context) => {
+    const session = findSession(context);
+    if (session === undefined) {
+      throw badInput(
+        "wake hook is for a hook of Claude Code, which sets CLAUDE_CODE_SESSION_ID and CLAUDE_PID",
+        "Let static wake claude --write FOLDER write a plugin, or use wake --stdout",
+      );
+    }
+    await awaitWake(
+      context,
+      new SessionFiles(context, session),
+      (how) => run(context, { repeats: true, ...how }),
+    );
+  },
+};
+
 export const wakeClaude: Command = {
   path: "wake claude",
   summary: "write a plugin for Claude Code that adds the MCP server and wakes idle sessions",
@@ -142,14 +174,19 @@ export const wakeClaude: Command = {
   },
 };
 
-export const wakeCommands: readonly Command[] = [wake, wakeCodex, wakeExec, wakeClaude];
+export const wakeCommands: readonly Command[] = [
+  wake,
+  wakeCodex,
+  wakeExec,
+  wakeHook,
+  wakeClaude,
+];
 
-interface WakeMethod {
-  readonly repeats: boolean;
-  readonly tell: () => Promise<boolean>;
-}
-
-async function run(context: Context, { repeats, tell }: WakeMethod): Promise<void> {
+async function run(
+  context: Context,
+  method: Pick<WakeOptions, "tell" | "pace" | "over"> & { readonly repeats: boolean },
+): Promise<void> {
+  const { repeats, ...how } = method;
   const { given } = context;
   const rule = given.value("policy") ?? "accept";
   const policy = parseRule(rule);
@@ -167,7 +204,7 @@ async function run(context: Context, { repeats, tell }: WakeMethod): Promise<voi
   }
   const reader = given.value("reader") ?? "mcp";
   const { wakeModel }: typeof import("./waker.ts") = await import(wakerModule);
-  await wakeModel(context, { reader, policy, all: given.has("all"), limits, tell });
+  await wakeModel(context, { reader, policy, all: given.has("all"), limits, ...how });
 }
 
 /** Returns false when the command fails: it is run again later. */

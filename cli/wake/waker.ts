@@ -14,6 +14,7 @@ import type { SenderRule } from "../mcp/policy.ts";
 import {
   type PaceEvent,
   type PaceLimits,
+  type PaceState,
   restingPace,
   type SessionActivity,
   step,
@@ -28,8 +29,12 @@ export interface WakeOptions {
   /** Messages to everybody wake, too. */
   readonly all: boolean;
   readonly limits: PaceLimits;
+  /** The pace that an earlier run has left. */
+  readonly pace?: PaceState;
   /** Returns whether the harness was told. Throws when there is no way to tell it. */
-  readonly tell: () => Promise<boolean>;
+  readonly tell: (pace: PaceState) => Promise<boolean>;
+  /** There is nobody left to wake. */
+  readonly over?: AbortSignal;
 }
 
 /** Between two looks at which channels the agent is in. */
@@ -37,7 +42,7 @@ const channelsMs = 5000;
 /** Before an agent that cannot be had is tried again: longer each time. */
 const [retryMs, maxRetryMs] = [2000, 60_000];
 
-/** Until the user interrupts. */
+/** Until the user interrupts, or `over`. */
 export async function wakeModel(context: Context, options: WakeOptions): Promise<void> {
   const { platform: { interrupted, deadline, nowMs } } = context;
   const link = new AgentLink(context);
@@ -56,7 +61,8 @@ export async function wakeModel(context: Context, options: WakeOptions): Promise
     nowMs,
   });
   try {
-    await Promise.race([failed, watchAll({ context, link, hints })]);
+    const signal = AbortSignal.any([interrupted, ...(options.over ? [options.over] : [])]);
+    await Promise.race([failed, watchAll({ context, link, hints, signal })]);
   } finally {
     hints.close();
     waker.close();
@@ -73,13 +79,14 @@ interface AgentWatch {
   readonly context: Context;
   readonly link: AgentLink;
   readonly hints: Hints;
+  readonly signal: AbortSignal;
 }
 
 /** Channels that the agent joins later, too. */
-async function watchAll({ context, link, hints }: AgentWatch): Promise<void> {
-  const { platform: { interrupted, deadline }, output } = context;
+async function watchAll({ context, link, hints, signal }: AgentWatch): Promise<void> {
+  const { platform: { deadline }, output } = context;
   const unwatched = new Set<string>();
-  for (let tries = 0; !interrupted.aborted;) {
+  for (let tries = 0; !signal.aborted;) {
     const channels = await link.agent().then(({ channels }) => channels, async (error) => {
       const failure = toFailure(error);
       if (failure.exit !== "unavailable") throw error;
@@ -95,13 +102,13 @@ async function watchAll({ context, link, hints }: AgentWatch): Promise<void> {
       ? Math.min(maxRetryMs, retryMs * 2 ** tries)
       : channelsMs;
     tries = channels === undefined ? tries + 1 : 0;
-    await over(AbortSignal.any([interrupted, deadline(pauseMs)]));
+    await over(AbortSignal.any([signal, deadline(pauseMs)]));
   }
 }
 
 interface WakerParts {
   readonly context: Context;
-  readonly options: Pick<WakeOptions, "reader" | "limits" | "tell">;
+  readonly options: Pick<WakeOptions, "reader" | "limits" | "pace" | "tell">;
   /** Ends the command. */
   readonly fail: (error: unknown) => void;
 }
@@ -110,11 +117,12 @@ interface WakerParts {
 class Waker {
   readonly #parts: WakerParts;
   readonly #closing = new AbortController();
-  #pace = restingPace;
+  #pace: PaceState;
   #timerAtMs: number | undefined;
 
   constructor(parts: WakerParts) {
     this.#parts = parts;
+    this.#pace = parts.options.pace ?? restingPace;
   }
 
   hear(event: PaceEvent): void {
@@ -161,7 +169,7 @@ class Waker {
   async #tell(): Promise<void> {
     const { options: { tell }, fail } = this.#parts;
     try {
-      this.hear({ type: await tell() ? "told" : "failed" });
+      this.hear({ type: await tell(this.#pace) ? "told" : "failed" });
     } catch (error) {
       fail(error);
     }

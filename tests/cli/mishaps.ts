@@ -283,6 +283,11 @@ export const cases: Readonly<Record<string, Case>> = {
     down: 2,
     bad: { argv: [], code: 2, says: /COMMAND is missing/ },
   },
+  "wake hook": {
+    argv: [],
+    down: 2,
+    bad: { argv: [], code: 2, says: /is for a hook of Claude Code/ },
+  },
   "wake claude": {
     argv: ["--write", "/dev/null/plugin"],
     down: 4,
@@ -469,6 +474,7 @@ async function mistypedKey(): Promise<void> {
     "wake",
     "wake codex",
     "wake exec",
+    "wake hook",
     "wake claude",
     "help",
   ];

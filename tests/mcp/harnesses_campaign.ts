@@ -39,9 +39,10 @@ function figures(took: readonly number[]): string {
   return `${took.length} wakes in ${at(0)} to ${at(1)} s, median ${at(0.5)} s`;
 }
 
-testWhen(ready, "an idle session of Claude Code gets a turn for each message", async () => {
-  await using scene = await openScene();
-  const { home: { folder }, models, env, room, bot } = scene;
+/** Claude Code is started with the plugin, no login, and a stub for its model. */
+async function prepareClaude(
+  { home: { folder }, models, env }: Scene,
+): Promise<{ readonly words: string; readonly env: Readonly<Record<string, string>> }> {
   const plugin = `${folder}/plugin`;
   await runStatic(env, ["wake", "claude", "--write", plugin, "--agent", "bot"]);
   const key = `sk-ant-api03-${"x".repeat(20)}`;
@@ -55,10 +56,8 @@ testWhen(ready, "an idle session of Claude Code gets a turn for each message", a
   };
   await Deno.mkdir(`${folder}/claude`);
   await Deno.writeTextFile(`${folder}/claude/.claude.json`, JSON.stringify(config));
-  const command =
-    `${programs.claude} --plugin-dir ${plugin} --allowedTools mcp__plugin_static_static__wait`;
-  await using terminal = new HarnessTerminal(command, {
-    cwd: `${folder}/work`,
+  return {
+    words: `--plugin-dir ${plugin} --allowedTools mcp__plugin_static_static__wait`,
     env: {
       ...env,
       CLAUDE_CONFIG_DIR: `${folder}/claude`,
@@ -68,9 +67,21 @@ testWhen(ready, "an idle session of Claude Code gets a turn for each message", a
       DISABLE_AUTOUPDATER: "1",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     },
+  };
+}
+
+testWhen(ready, "an idle session of Claude Code gets a turn for each message", async () => {
+  await using scene = await openScene();
+  const { home: { folder }, models, room, bot } = scene;
+  const { words, env } = await prepareClaude(scene);
+  await using terminal = new HarnessTerminal(`${programs.claude} ${words}`, {
+    cwd: `${folder}/work`,
+    env,
   });
   try {
-    const took = await wakeOften(scene, 20);
+    const took = await wakeOften(scene, 50);
+    // The hook is there, too, and leaves this session to the monitor.
+    assertEquals(models.asked.filter(({ isWake }) => isWake).length, 50);
     tried(`Claude Code ${versions.claude}: ${figures(took)}`);
   } catch (cause) {
     throw new Error(`The terminal shows: ${terminal.screen.slice(-4000)}`, { cause });
@@ -85,6 +96,60 @@ testWhen(ready, "an idle session of Claude Code gets a turn for each message", a
     (asked) => asked.some(({ body, isLast }) => isLast && body.includes("to bot")),
   );
   assertEquals(models.asked.slice(before).filter(({ isWake }) => isWake).length, 1);
+});
+
+testWhen(ready, "Claude Code without a terminal starts no monitor: its hook wakes it", async () => {
+  await using scene = await openScene();
+  const { home: { folder }, models } = scene;
+  const { words, env } = await prepareClaude(scene);
+  const open = (more: string, input: string): Deno.ChildProcess => {
+    const child = new Deno.Command("sh", {
+      args: ["-c", `exec ${programs.claude} -p ${words} ${more}`],
+      cwd: `${folder}/work`,
+      clearEnv: true,
+      env: { SHELL: "/bin/sh", LANG: "C.UTF-8", ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    keys = child.stdin.getWriter();
+    void keys.write(new TextEncoder().encode(input)).catch(() => {});
+    return child;
+  };
+  let keys: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  // A session of one question ends as it does without the plugin.
+  const single = open("--output-format text", "hello");
+  await keys?.close();
+  assertEquals((await single.output()).success, true);
+  const lingerMs = Date.now() - (models.asked.at(-1)?.atMs ?? 0);
+  // Claude Code waits half a minute for hooks in the background.
+  assert(lingerMs < 25_000, `it ended ${lingerMs} ms after its last word`);
+  const question = { type: "user", message: { role: "user", content: "hello" } };
+  const streamed = "--input-format stream-json --output-format stream-json --verbose";
+  const from = models.asked.length;
+  const session = open(streamed, `${JSON.stringify(question)}\n`);
+  const output = new Response(session.stdout).text();
+  try {
+    await eventually(
+      { what: "the first turn", withinMs: 60_000 },
+      () => Promise.resolve(models.asked.slice(from)),
+      (asked) => asked.some(({ isLast }) => isLast),
+    );
+    const took = await wakeOften(scene, 20);
+    assertEquals(models.asked.slice(from).filter(({ isWake }) => isWake).length, 20);
+    tried(`Claude Code ${versions.claude} by its hook: ${figures(took)}`);
+  } catch (cause) {
+    session.kill("SIGTERM");
+    throw new Error(`It printed: ${(await output).slice(-4000)}`, { cause });
+  }
+  await keys?.close();
+  await session.status;
+  await output;
+  await eventually(
+    { what: "the end of its hook", withinMs: 60_000 },
+    () => runningIn(folder),
+    (count) => count === 0,
+  );
 });
 
 testWhen(ready, "an idle session of Codex gets a turn for each message", async () => {
@@ -136,7 +201,7 @@ env_vars = ${JSON.stringify(Object.keys(env))}
       (count) => count > 0,
     );
     await using waking = new Wakes(all, ["codex", "--thread", thread ?? ""]);
-    const took = await wakeOften(scene, 10);
+    const took = await wakeOften(scene, 50);
     tried(`Codex ${versions.codex}: ${figures(took)}`);
     const queued = waking.lines.filter((line) => !line.startsWith("Queued message"));
     assertEquals(queued, [], await waking.end());
@@ -145,6 +210,19 @@ env_vars = ${JSON.stringify(Object.keys(env))}
   }
   assert(models.asked.some(({ body }) => body.includes(sentence)));
 });
+
+/** How many hooks wait in this home. */
+async function runningIn(home: string): Promise<number> {
+  let count = 0;
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const read = (file: string): Promise<string> =>
+      Deno.readTextFile(`/proc/${name}/${file}`).catch(() => "");
+    if (!(await read("environ")).includes(`HOME=${home}\0`)) continue;
+    if ((await read("cmdline")).includes("wake\0hook")) count++;
+  }
+  return count;
+}
 
 /** The name of a session's file ends with its id. */
 async function threadIn(folder: string): Promise<string | undefined> {

@@ -2,7 +2,7 @@
 import type { Channel } from "../../sdk/mod.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import { type Home, inviteBot, openHome, runStatic } from "./home.ts";
-import { program } from "./session.ts";
+import { writeProgram } from "./hooks.ts";
 import { StubModels } from "./stub_models.ts";
 
 const name = "acme/wake/harness";
@@ -25,12 +25,8 @@ export async function openScene(): Promise<Scene> {
   await runStatic(home.env, ["channel", "join", name, "--agent", "bot"], token);
   const bot = room.members().find(({ identity }) => identity.startsWith("bot"))?.agentId ?? "";
   const models = closing.use(new StubModels());
-  await Deno.mkdir(`${home.folder}/bin`);
+  await writeProgram(`${home.folder}/bin`);
   await Deno.mkdir(`${home.folder}/work`);
-  const words = [Deno.execPath(), ...program].map((word) => `'${word}'`).join(" ");
-  await Deno.writeTextFile(`${home.folder}/bin/static`, `#!/bin/sh\nexec ${words} "$@"\n`, {
-    mode: 0o755,
-  });
   const env = { ...home.env, PATH: `${home.folder}/bin:${home.env["PATH"]}` };
   const end = closing.move();
   return { home, room, bot, models, env, [Symbol.asyncDispose]: () => end.disposeAsync() };

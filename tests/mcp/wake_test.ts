@@ -6,6 +6,7 @@ import { openRaw, stopHost } from "../support/hosts.ts";
 import { eventually } from "../support/mod.ts";
 import { shareStack } from "../support/shared_stack.ts";
 import { inviteBot, openHome, runStatic } from "./home.ts";
+import { hookOf, HookRun, quiet, writeProgram } from "./hooks.ts";
 import { McpSession } from "./session.ts";
 import { sentence, Wakes } from "./waking.ts";
 
@@ -18,12 +19,12 @@ Deno.test("a wake is one line of at most 160 bytes, in which nobody has a say", 
 
 Deno.test("static wake", async (t) => {
   const stack = await shareStack();
-  // The flood of the campaign is more than the free plan allows.
-  const sql = stack.backend.sql();
-  await sql`UPDATE accounts SET plan = 'enterprise' WHERE id = ${stack.account.id}`;
-  await sql.end();
   await using home = await openHome(stack);
   const { alice, token } = await inviteBot(stack, home.folder, name);
+  // The flood of the campaign is more than the free plan allows, to both accounts.
+  const sql = stack.backend.sql();
+  await sql`UPDATE accounts SET plan = 'enterprise'`;
+  await sql.end();
   await using _ = { [Symbol.asyncDispose]: () => alice.close() };
   const room = await alice.channel(name);
   const state = `${home.folder}/data/static/agents/bot/state`;
@@ -36,10 +37,10 @@ Deno.test("static wake", async (t) => {
   /** As the sentence says, until it returns no messages; first until this one has come. */
   const drain = async (last?: string): Promise<string[]> => {
     const texts: string[] = [];
-    for (;;) {
-      const seconds = last === undefined || texts.includes(last) ? 0.2 : 20;
-      const { messages } = await session.call("wait", { seconds });
-      if (messages.length === 0) return texts;
+    for (const patience = AbortSignal.timeout(180_000);;) {
+      const isThere = last === undefined || texts.includes(last);
+      const { messages } = await session.call("wait", { seconds: isThere ? 0.2 : 20 });
+      if (messages.length === 0 && (isThere || patience.aborted)) return texts;
       texts.push(...messages.map(({ text }: { text: string }) => text));
     }
   };
@@ -247,6 +248,57 @@ Deno.test("static wake", async (t) => {
     assertEquals([first.more, second.more], [0, 0]);
     assertEquals([await first.end(), await second.end()], ["", ""]);
   });
+
+  await t.step(
+    "the Stop hook of the plugin: one sentence, and nothing beside a monitor",
+    async () => {
+      const plugin = `${home.folder}/plugin`;
+      await runStatic(home.env, ["wake", "claude", "--write", plugin, "--agent", "bot"]);
+      const command = await hookOf(plugin);
+      await writeProgram(`${home.folder}/own`);
+      const session = { CLAUDE_CODE_SESSION_ID: crypto.randomUUID(), CLAUDE_PID: `${Deno.pid}` };
+      const env = { ...home.env, ...session, PATH: `${home.folder}/own:${home.env["PATH"]}` };
+      const woken = { code: 2, stdout: "", stderr: `${sentence}\n` };
+      // A message before the hook begins, and one while it waits.
+      await room.send("psst, before", { to: bot });
+      await using early = new HookRun(command, env);
+      assertEquals(await early.end, woken);
+      assertEquals(await drain("psst, before"), ["psst, before"]);
+      await using older = new HookRun(command, env);
+      const note = async (): Promise<string> => {
+        const path = `${home.folder}/data/static/agents/bot/wake`;
+        return await Deno.readTextFile(`${path}/hook-${session.CLAUDE_CODE_SESSION_ID}.json`);
+      };
+      const first = await note();
+      await eventually({ what: "the older run's note" }, note, (text) => text !== first);
+      const second = await note();
+      await using newer = new HookRun(command, env);
+      await eventually({ what: "the newer run's note" }, note, (text) => text !== second);
+      await room.send("psst, later", { to: bot });
+      assertEquals([await older.end, await newer.end], [quiet, woken]);
+      assertEquals(await drain("psst, later"), ["psst, later"]);
+      // Beside the monitor of the session, nothing.
+      await using monitor = new Wakes({ ...home.env, ...session });
+      await monitor.next("a wake of the monitor", () => room.send("for the monitor", { to: bot }));
+      await using beside = new HookRun(command, env);
+      assertEquals(await beside.end, quiet);
+      await drain("for the monitor");
+      // Whatever fails begins no turn: a session that is over, no session, words that are wrong.
+      const wrong = [
+        { ...env, CLAUDE_CODE_SESSION_ID: crypto.randomUUID(), CLAUDE_PID: "999999999" },
+        { ...env, CLAUDE_CODE_SESSION_ID: "$(id)" },
+        { ...env, CLAUDE_CODE_SESSION_ID: crypto.randomUUID(), STATIC_HOST: "off" },
+        { ...env, PATH: "/usr/bin:/bin" },
+      ];
+      await room.send("for nobody's hook", { to: bot });
+      for (const each of wrong) {
+        await using run = new HookRun(command, each);
+        assertEquals(await run.end, quiet);
+      }
+      assertEquals(await new HookRun(command.replace("hook", "hook --wrong"), env).end, quiet);
+      await drain("for nobody's hook");
+    },
+  );
 
   // The last one: in the campaign it takes minutes.
   await t.step("a member that writes without end: few wakes", async () => {
