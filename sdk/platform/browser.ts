@@ -2,7 +2,6 @@
 import { nobodyKnown } from "../../proto/mod.ts";
 import { createWebCryptoEd25519 } from "../mls/crypto/web_crypto_ed25519.ts";
 import { createWebCryptoMlKem } from "../mls/crypto/web_crypto_ml_kem.ts";
-import { source } from "../gen/browser_worker.ts";
 import { type StreamThread, withThread } from "../transport/worker_stream.ts";
 import { cells, openHttp } from "./browser_http.ts";
 import { openBrowserStore } from "./browser_store.ts";
@@ -39,10 +38,11 @@ export const platform: Platform = {
 
 /**
  * Without an address of the user's from a `blob:` one, not `data:`: that would have no origin, and
- * the relay asks for it.
+ * the relay asks for it. Pages load its text when they want constant cover, and not before.
  */
-function startThread(workerUrl: string | undefined): StreamThread {
+async function startThread(workerUrl: string | undefined): Promise<StreamThread> {
   if (workerUrl !== undefined) return startWebWorker(workerUrl);
+  const { source } = await import("../gen/browser_worker.ts");
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
   return startWebWorker(url, () => URL.revokeObjectURL(url));
 }

@@ -23,7 +23,7 @@ export interface StreamThread extends MessagePipe<ToWorker, FromWorker> {
   terminate(): void;
 }
 
-type StartThread = (workerUrl: string | undefined) => StreamThread;
+type StartThread = (workerUrl: string | undefined) => StreamThread | Promise<StreamThread>;
 
 /**
  * The connector, able to run in a thread. Where no thread can be started, cells are scheduled in
@@ -36,7 +36,7 @@ export function withThread(connector: Connector, start: StartThread): Connector 
     ...connector,
     connectInThread: async (target, signal, { workerUrl, tap } = {}) => {
       try {
-        const thread = startThread(start, workerUrl);
+        const thread = await startThread(start, workerUrl);
         return await connectInThread(thread, {
           transport: connector.transport,
           target,
@@ -59,9 +59,12 @@ export function withThread(connector: Connector, start: StartThread): Connector 
 /** The thread failed, not the relay. */
 class ThreadError extends Error {}
 
-function startThread(start: StartThread, workerUrl: string | undefined): StreamThread {
+async function startThread(
+  start: StartThread,
+  workerUrl: string | undefined,
+): Promise<StreamThread> {
   try {
-    return start(workerUrl);
+    return await start(workerUrl);
   } catch (cause) {
     throw new ThreadError(reasonOf(cause), { cause });
   }
@@ -77,6 +80,7 @@ async function connectInThread(
     tap: CellTap | undefined;
   },
 ): Promise<WorkerStream> {
+  if (signal.aborted) thread.terminate();
   signal.throwIfAborted();
   const stream = new WorkerStream(thread, tap);
   const abort = (): void => thread.terminate();
