@@ -70,13 +70,15 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "groups",
-    what: "large channels, races of commits and thefts of state at full length",
+    what:
+      "large channels, races of commits and thefts of state at full length; members that run OpenMLS",
     paths: [
       "sdk/channel/stolen_state_test.ts",
       "sdk/mls/channel_rules_test.ts",
       "sdk/mls/group_test.ts",
       "sdk/mls/interop_test.ts",
       "sdk/mls/later_attacker_test.ts",
+      "sdk/mls/open_mls_campaign.ts",
       "tests/scenario/delivery/conversations_test.ts",
       "tests/scenario/recovery/large_channel_recovery_test.ts",
       "tests/scenario/commits/races_test.ts",
@@ -219,6 +221,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/docs/samples_campaign.ts",
       "tests/host",
       "tests/mcp/mcp_test.ts",
+      "tests/runtime",
       "tests/sdk/fleet_test.ts",
       "tests/sdk/package_campaign.ts",
       "tests/sdk/proxy_test.ts",

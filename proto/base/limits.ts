@@ -28,7 +28,7 @@ export const limits = Object.freeze({
   /** Public parameters that CreateChannel returns. */
   creatorWelcomeBytes: 1 * KiB,
 
-  /** One envelope: the largest is a commit of a thousand additions with its Welcome. */
+  /** One envelope: the largest is a founding of a thousand members, or a commit with its Welcome. */
   envelopeBytes: 2 * MiB + 256 * KiB + 128 * KiB,
   /** One envelope before authentication: a token, two nonces, a signature. */
   handshakeEnvelopeBytes: 16 * KiB,

@@ -36,10 +36,11 @@ const modulus = 3329;
  */
 export function isUsableSealKey(publicKey: Uint8Array): boolean {
   if (publicKey.length !== sealKeyBytes) return false;
-  const numbers = publicKey.subarray(0, numbersBytes);
+  // Asked several times for each agent that comes in: without an array for each three bytes.
   for (let at = 0; at < numbersBytes; at += 3) {
-    const [low = 0, middle = 0, high = 0] = numbers.subarray(at, at + 3);
-    const [first, second] = [low | (middle & 15) << 8, middle >> 4 | high << 4];
+    const middle = publicKey[at + 1] ?? 0;
+    const first = (publicKey[at] ?? 0) | (middle & 15) << 8;
+    const second = middle >> 4 | (publicKey[at + 2] ?? 0) << 4;
     if (first >= modulus || second >= modulus) return false;
   }
   return isUsablePublicKey(publicKey.subarray(sealKeyBytes - 32));

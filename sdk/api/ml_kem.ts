@@ -7,5 +7,5 @@ import { createSignatures } from "../mls/crypto/signatures.ts";
  * time, or the portable one of JavaScript, which cannot promise that.
  */
 export async function mlKemInUse(): Promise<"runtime" | "portable"> {
-  return (await createSignatures(platform)).xWing.mlKem;
+  return await (await createSignatures(platform)).xWing.mlKem();
 }

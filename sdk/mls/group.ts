@@ -207,14 +207,14 @@ export class Group {
   }
 
   /**
-   * A group of one, which owns it: `own` becomes its first leaf. Without a sealing, members need no
-   * key for the layer of Welcomes: groups of tests.
+   * A group of one, which owns it: `own` becomes its first leaf. `sealing` is undefined in tests
+   * alone, whose members then need no key for the layer of Welcomes.
    */
   static create(
     { channelId, name, sealing }: {
       readonly channelId: ChannelId;
       readonly name: ChannelName;
-      readonly sealing?: Sealing;
+      readonly sealing: Sealing | undefined;
     },
     own: OwnKeyPackage,
     deps: MemberDeps,

@@ -4,7 +4,7 @@
  * too. Both must reach the same epoch, to the last byte, after every commit.
  */
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { inCampaign, tried } from "../../tests/support/campaign.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { OwnersChange } from "../../proto/mod.ts";
@@ -13,7 +13,9 @@ import type { SuiteId } from "./crypto/suite.ts";
 import { type Change, Group } from "./group.ts";
 import type { OwnKeyPackage } from "./key_package.ts";
 import { policyOf } from "./policy_rules.ts";
+import { newSealing, type Sealing } from "./sealing_rules.ts";
 import { leafOf, TsMlsPeer } from "./testing/ts_mls_peer.ts";
+import { withoutLayer } from "./testing/without_layer.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 import type { Proposal } from "./ts_mls.ts";
 import { readyToJoin } from "./welcome.ts";
@@ -39,8 +41,8 @@ class Mixed {
   }
 
   /** A channel that one of ours created. */
-  async begin(): Promise<Agent> {
-    const creator = await this.world.create();
+  async begin(sealing?: Sealing): Promise<Agent> {
+    const creator = await this.world.create(sealing);
     this.ours.push(creator);
     this.changes = creator.member.changes;
     return creator;
@@ -155,6 +157,21 @@ for (const { suiteId, whose } of suites) {
     await channel.enter(agent, own, await channel.commitByTsMls(peer, [add]));
     await channel.talk();
     await channel.invite(agent);
+    await channel.talk();
+  });
+
+  Deno.test(`ts-mls joins a sealed channel by our Welcome with the layer taken off (${whose})`, async () => {
+    const channel = new Mixed(createRandom(8), suiteId);
+    const creator = await channel.begin(newSealing("require"));
+    const { agent, own } = await channel.newcomer();
+    const welcome = await channel.commit(creator, { add: [own.keyPackage] });
+    assert(welcome !== undefined);
+    const peer = await TsMlsPeer.with(agent);
+    await assertRejects(() => peer.join(welcome), Error);
+    await peer.join(await withoutLayer(welcome, own, agent.deps.signatures));
+    channel.theirs.push(peer);
+    await channel.talk();
+    await channel.commit(creator, { forcePath: true });
     await channel.talk();
   });
 }

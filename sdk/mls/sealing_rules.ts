@@ -25,7 +25,7 @@ export type SealingChoice = "require" | "prefer";
 const format = 1;
 
 export function newSealing(choice: SealingChoice): Sealing {
-  return { required: choice === "require", since: 0 };
+  return { required: choice !== "prefer", since: 0 };
 }
 
 export function encodeSealing({ required, since }: Sealing): Uint8Array {

@@ -2,7 +2,7 @@
  * Bad KeyPackages, Welcomes and groups of sealed channels have the same verdict everywhere, word by
  * word, with the runtime's ML-KEM and with noble's.
  */
-import { sealKeyBytes, sealKeyExtension } from "../../proto/mod.ts";
+import { foundingEpoch, isUsableSealKey, sealKeyBytes, sealKeyExtension } from "../../proto/mod.ts";
 import {
   atOnce,
   checkKeyPackage,
@@ -11,16 +11,24 @@ import {
   decodeBinding,
   decodeWelcomeMessage,
   encodeBinding,
+  encodeContext,
   encodeMlsMessage,
   encodeShownChanges,
   type Extension,
+  type Forged,
+  foundedPlan,
+  foundGroup,
+  mayFollow,
+  MlsFault,
   newSealing,
+  pskOf,
   putLayer,
   readyToJoin,
   type Sealing,
   sealingExtension,
   sealKeyOf,
   signedAnew,
+  verdict,
   type Welcome,
 } from "../../sdk/mls/testing/sealing.ts";
 import {
@@ -32,7 +40,7 @@ import {
   World,
 } from "../../sdk/mls/testing/world.ts";
 import { createRandom } from "../support/random.ts";
-import { check, type RuntimeTest } from "../support/runtime/suite.ts";
+import { check, Digest, type RuntimeTest } from "../support/runtime/suite.ts";
 
 type Secrets = Welcome["secrets"][number];
 
@@ -41,6 +49,17 @@ export function createTests(native: OpeningMlKem): readonly RuntimeTest[] {
     { name: "keys of KeyPackages", run: () => keyVerdicts() },
     { name: "Welcomes", run: () => welcomeVerdicts(native) },
     { name: "the extension of the group", run: () => groupVerdicts() },
+    { name: "commits", run: () => commitVerdicts() },
+    { name: "foundings", run: () => foundingVerdicts() },
+    { name: "frozen bytes", run: () => frozenBytes() },
+  ];
+}
+
+/** For the campaign. */
+export function createLongTests(native: OpeningMlKem): readonly RuntimeTest[] {
+  return [
+    { name: "every byte of a layer", run: () => everyByte(native) },
+    { name: "every place of a key", run: () => everyPlace() },
   ];
 }
 
@@ -101,7 +120,21 @@ async function keyVerdicts(): Promise<string> {
   return await verdictsOf(tries, ["none", "a good one"]);
 }
 
-async function welcomeVerdicts(native: OpeningMlKem): Promise<string> {
+interface Invited {
+  readonly signatures: Awaited<ReturnType<typeof createSignatures>>;
+  readonly owner: Agent;
+  readonly first: Agent;
+  readonly second: Agent;
+  readonly plain: Agent;
+  /** Of the first two. */
+  readonly sealed: readonly Awaited<ReturnType<Agent["createSealedKeyPackage"]>>[];
+  readonly welcomeInto: (sealing: Sealing | undefined, withPlain?: boolean) => Welcome;
+  /** By default the first one's. */
+  readonly join: (welcome: Welcome, agent?: Agent) => () => Promise<void>;
+}
+
+/** Two newcomers with keys, one without, and Welcomes for them of a program that may be modified. */
+async function createInvited(native: OpeningMlKem): Promise<Invited> {
   const signatures = await createSignatures({ mlKem: native });
   const world = new World(createRandom(13), { signatures });
   const owner = await world.create(newSealing("require"));
@@ -133,6 +166,13 @@ async function welcomeVerdicts(native: OpeningMlKem): Promise<string> {
     const ready = await readyToJoin(bytes, agent.own, signatures);
     Group.join(bytes, ready, agent.deps, { name });
   };
+  return { signatures, owner, first, second, plain, sealed, welcomeInto, join };
+}
+
+async function welcomeVerdicts(native: OpeningMlKem): Promise<string> {
+  const { signatures, owner, second, plain, sealed, welcomeInto, join } = await createInvited(
+    native,
+  );
   const honest = welcomeInto(newSealing("require"));
   const changed = (change: (each: Secrets, at: number) => Uint8Array): Welcome => ({
     ...honest,
@@ -176,7 +216,7 @@ async function welcomeVerdicts(native: OpeningMlKem): Promise<string> {
     ["first byte of X25519's part", join(flipped(1089))],
     ["first byte that is sealed", join(flipped(1121))],
     ["last byte of the tag", join(flipped(length - 1))],
-    ["the other newcomer's layer", join(changed((_, at) => bytesOf(at === 0 ? other : other)))],
+    ["the other newcomer's layer", join(changed(() => bytesOf(other)))],
     [
       "a layer in a layer",
       join(changed((each, at) => at === 0 ? twice.ciphertext : bytesOf(each))),
@@ -225,4 +265,187 @@ async function groupVerdicts(): Promise<string> {
     ["a good one", within(bytes)],
   ];
   return await verdictsOf(tries, ["a good one"]);
+}
+
+async function commitVerdicts(): Promise<string> {
+  const tries: (readonly [string, () => unknown])[] = [];
+  for (const choice of ["require", "prefer", "none"] as const) {
+    const world = new World(createRandom(15));
+    const before = choice === "none" ? undefined : newSealing(choice);
+    const owner = await world.create(before);
+    const [bob, carol] = [world.newAgent(), world.newAgent()];
+    await world.add(owner, bob, carol);
+    const { sealing: _, ...rest } = owner.member.binding;
+    const newcomer = async (hasKey: boolean): Promise<Agent> => {
+      const agent = world.newAgent();
+      if (hasKey) await agent.createSealedKeyPackage();
+      else agent.createKeyPackage();
+      return agent;
+    };
+    const [sealed, keyless] = [await newcomer(true), await newcomer(false)];
+    const copying = await newcomer(true);
+    check(sealed.own !== undefined && copying.own !== undefined, "they have KeyPackages");
+    const { extensions } = sealed.own.keyPackage;
+    copying.own = signedAnew(copying.own, { keyPackage: { extensions } }, copying.identity);
+    const add = (what: string, reader: Agent, forged: Forged): void => {
+      tries.push([`${choice}: ${what}`, async () => {
+        const why = await verdict(owner, reader, forged);
+        if (why !== undefined) throw new Error(why);
+      }]);
+    };
+    const into = (sealing: Sealing | undefined): Pick<Forged, "binding"> => {
+      return { binding: { ...rest, sealing } };
+    };
+    add("somebody with a key", bob, { added: [sealed] });
+    add("somebody with another's key", bob, { added: [copying] });
+    add("two with one key", bob, { added: [sealed, copying] });
+    add("somebody without a key", bob, { added: [keyless] });
+    add("the same, seen by one that it removes", carol, { added: [keyless], removed: [carol] });
+    add("without a key, and the sealing taken out", bob, { added: [keyless], ...into(undefined) });
+    const others: Readonly<Record<string, Sealing | undefined>> = {
+      "taken out": undefined,
+      "made to require": newSealing("require"),
+      "made to prefer": newSealing("prefer"),
+      "from later": { required: false, since: 1 },
+    };
+    for (const [what, sealing] of Object.entries(others)) {
+      add(`the sealing ${what}`, bob, into(sealing));
+      add(`the sealing ${what}, with somebody`, bob, { added: [sealed], ...into(sealing) });
+    }
+  }
+  const withKey = ["somebody with a key", "somebody with another's key", "two with one key"];
+  return await verdictsOf(tries, [
+    ...["require", "prefer", "none"].flatMap((choice) =>
+      withKey.map((what) => `${choice}: ${what}`)
+    ),
+    "prefer: without a key, and the sealing taken out",
+    "none: somebody without a key",
+    "none: the same, seen by one that it removes",
+    // These change nothing.
+    "require: the sealing made to require",
+    "require: the sealing made to require, with somebody",
+    "prefer: the sealing made to prefer",
+    "prefer: the sealing made to prefer, with somebody",
+    "none: without a key, and the sealing taken out",
+    "none: the sealing taken out",
+    "none: the sealing taken out, with somebody",
+  ]);
+}
+
+/** A base, members of which some have no key, and what a founder's modified program writes. */
+async function foundingVerdicts(): Promise<string> {
+  const tries: (readonly [string, () => unknown])[] = [];
+  const regained = { required: false, since: foundingEpoch(1) + 1 };
+  const founded: Readonly<Record<string, Sealing | undefined>> = {
+    "none": undefined,
+    "require": newSealing("require"),
+    "prefer": newSealing("prefer"),
+    "regained": regained,
+    "from later": { required: false, since: foundingEpoch(1) + 2 },
+    "required from there on": { ...regained, required: true },
+  };
+  const bases = {
+    "require": newSealing("require"),
+    "prefer": newSealing("prefer"),
+    "none": undefined,
+  };
+  for (const [whose, base] of Object.entries(bases)) {
+    for (const isMixed of [false, true]) {
+      const world = new World(createRandom(16));
+      const owner = await world.create(base);
+      const [bob, carol] = [world.newAgent(), world.newAgent()];
+      await world.add(owner, bob, carol);
+      for (const [what, sealing] of Object.entries(founded)) {
+        tries.push([`${whose} to ${what}${isMixed ? ", mixed" : ""}`, async () => {
+          const own = await bob.createSealedKeyPackage();
+          const other = isMixed ? carol.createKeyPackage() : await carol.createSealedKeyPackage();
+          const plan = foundedPlan(owner, [own.keyPackage, other.keyPackage], { sealing });
+          const { welcome } = atOnce(foundGroup(plan, owner.deps));
+          check(welcome !== undefined, "somebody is welcomed");
+          const ready = await readyToJoin(welcome, own, world.signatures);
+          const deps = { ...bob.deps, findPsk: pskOf(plan.base) };
+          const { binding: known } = bob.member;
+          const { binding } = Group.join(welcome, ready, deps, { name, known });
+          if (!mayFollow(binding.sealing, base, 1)) throw new Error("it is not followed");
+        }]);
+      }
+    }
+  }
+  return await verdictsOf(tries, [
+    "require to require",
+    "prefer to none",
+    "prefer to none, mixed",
+    "prefer to prefer",
+    "none to none",
+    "none to none, mixed",
+    "none to regained",
+  ]);
+}
+
+/** A KeyPackage, a group and a founding of a known randomness are these bytes, as on this day. */
+async function frozenBytes(): Promise<string> {
+  const world = new World(createRandom(17));
+  const owner = await world.create(newSealing("require"));
+  const bob = world.newAgent();
+  const { message } = await bob.createSealedKeyPackage();
+  await world.add(owner, bob);
+  const context = encodeContext(owner.member.current.context);
+  const { keyPackage } = await bob.createSealedKeyPackage();
+  const { welcome } = atOnce(foundGroup(foundedPlan(owner, [keyPackage]), owner.deps));
+  check(welcome !== undefined, "somebody is welcomed");
+  const digests = [message, context, welcome].map((bytes) => {
+    const digest = new Digest();
+    digest.add(bytes);
+    return `${bytes.length} ${digest}`;
+  });
+  check(digests.join() === frozen.join(), `they are ${digests.join(", ")}`);
+  return digests.join();
+}
+
+/** Lengths and digests of the three. */
+const frozen = ["1525 041e63bbfc94fe03", "196 ce063e2438d00378", "2491 701d327e4bdd5434"];
+
+/** Whatever byte of a layer is another one, its newcomer refuses the Welcome. */
+async function everyByte(native: OpeningMlKem): Promise<string> {
+  const { welcomeInto, join } = await createInvited(native);
+  const honest = welcomeInto(newSealing("require"));
+  await join(honest)();
+  const [{ encryptedGroupSecrets: inner, newMember }, ...others] = honest.secrets as [
+    Secrets,
+    ...Secrets[],
+  ];
+  const verdicts: string[] = [];
+  for (let at = 0; at < inner.ciphertext.length; at++) {
+    const ciphertext = inner.ciphertext.with(at, (inner.ciphertext[at] ?? 0) ^ 0x80);
+    const changed = { newMember, encryptedGroupSecrets: { ...inner, ciphertext } };
+    let verdict = "taken";
+    try {
+      await join({ ...honest, secrets: [changed, ...others] })();
+    } catch (error) {
+      check(error instanceof MlsFault, `byte ${at}: ${String(error)}`);
+      verdict = error.message;
+    }
+    check(verdict !== "taken", `byte ${at} is taken`);
+    verdicts.push(verdict);
+  }
+  return verdicts.join("\n");
+}
+
+/** 3,328 is a number of a key at each of its places, and 3,329 is none. */
+async function everyPlace(): Promise<string> {
+  const own = await new World(createRandom(12)).newAgent().createSealedKeyPackage();
+  const key = sealKeyOf(own.keyPackage);
+  check(key !== undefined, "it has a key");
+  for (let place = 0; place < 768; place++) {
+    for (const [number, isGood] of [[3328, true], [3329, false], [4095, false]] as const) {
+      const at = 3 * (place >> 1);
+      const [a = 0, b = 0, c = 0] = key.subarray(at, at + 3);
+      const [first, second] = [a | (b & 15) << 8, b >> 4 | c << 4];
+      const [low, high] = place % 2 === 0 ? [number, second] : [first, number];
+      const changed = key.slice();
+      changed.set([low & 255, low >> 8 | (high & 15) << 4, high >> 4], at);
+      check(isUsableSealKey(changed) === isGood, `${number} at ${place}`);
+    }
+  }
+  return "each";
 }

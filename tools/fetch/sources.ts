@@ -63,6 +63,17 @@ const repositories: readonly Repository[] = [
     },
   },
   {
+    folder: "acvp",
+    address:
+      "https://raw.githubusercontent.com/usnistgov/ACVP-Server/15c0f3deeefbfa8cb6cd32a99e1ca3b738c66bf0/gen-val/json-files",
+    sums: {
+      "ML-KEM-encapDecap-FIPS203/internalProjection.json":
+        "f1e22b7d399dde7bf61b838770c658a380e4b1cfc4bd395dbed9ec6c1d977d9d",
+      "ML-KEM-keyGen-FIPS203/internalProjection.json":
+        "d7a62a2c3476957f56dd8d24f9004ea6776ccfe995ffe71a65bb9506dc9c7b1b",
+    },
+  },
+  {
     folder: "cbor",
     address:
       "https://raw.githubusercontent.com/cbor/test-vectors/aba89b653e484bc8573c22f3ff35641d79dfd8c1",

@@ -94,14 +94,14 @@ export function takeLayerOff(
   };
 }
 
-/** Of anybody's secrets in a Welcome. Throws `MlsVersionFault` for a layer of another format. */
-export function hasLayer(sealed: HpkeCiphertext): boolean {
-  return layerOf(sealed) !== undefined;
+/** Of anybody's secrets in a Welcome. By their length: only our own are to be read. */
+export function hasLayer({ ciphertext }: HpkeCiphertext): boolean {
+  return ciphertext.length >= leastBytes;
 }
 
 /** Throws `MlsVersionFault` for one of another format. */
-function layerOf({ ciphertext }: HpkeCiphertext): HpkeCiphertext | undefined {
-  if (ciphertext.length < leastBytes) return undefined;
+function layerOf({ kemOutput, ciphertext }: HpkeCiphertext): HpkeCiphertext | undefined {
+  if (!hasLayer({ kemOutput, ciphertext })) return undefined;
   if (ciphertext[0] !== format) {
     throw new MlsVersionFault(
       "Cannot join: the Welcome has a layer that is newer than this library; update it",

@@ -93,34 +93,6 @@ Deno.test("the relay takes a KeyPackage with the key, and reads who a Welcome is
   ]);
 });
 
-/**
- * It has recorded everything and knows every private key of
- * X25519. A Welcome without the layer is then open to it.
- */
-Deno.test("an attacker with the private keys of X25519 follows from the first Welcome without the layer on, and no other", async () => {
-  const { world, founder, joiners, welcome } = await invite(1, 1);
-  const [sealed, plain] = joiners;
-  assert(sealed !== undefined && plain !== undefined);
-  const withoutSeed = { ...ownOf(sealed), sealSeed: undefined };
-  await assertRejects(() => join(welcome, sealed, withoutSeed), MlsFault);
-  // Neither does a secret that X-Wing gives without ML-KEM's part.
-  for (const layerSecret of [new Uint8Array(32), new Uint8Array(32).fill(1)]) {
-    assertThrows(
-      () => Group.join(welcome, { ...withoutSeed, layerSecret }, sealed.deps, { name }),
-      MlsFault,
-    );
-  }
-  // The layer was around one of two: the other one's secrets tell all.
-  const thief = await join(welcome, plain);
-  for (const joiner of joiners) await joiner.join();
-  await world.commit(founder, () => ({ forcePath: true }));
-  await world.commit(founder, () => ({ remove: [sealed.id] }));
-  for (const { kind, bytes, rules } of world.log.slice(1)) {
-    if (kind === "commit") await thief.receive(bytes, rules ?? (() => undefined));
-  }
-  assertEquals(thief.authenticator, founder.member.authenticator);
-});
-
 Deno.test("whatever is changed in a layer, the Welcome is refused", async () => {
   const { joiners: [joiner], welcome } = await invite(1);
   assert(joiner !== undefined);

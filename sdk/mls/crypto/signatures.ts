@@ -77,7 +77,7 @@ export async function createSignatures(
   createInstances(); // a machine without memory for them fails here, not in the middle of a message
   const { createXWing } = await import("./x_wing.ts"); // a third of a browser's ciphers is in it
   const agreement = chooseKeyAgreement(x25519);
-  const xWing = await createXWing(mlKem, agreement);
+  const xWing = createXWing(mlKem, agreement);
   const chosen = { ...portable, agreement, xWing, longHash: chooseLongHash(sha256) };
   if (native === undefined || !await agrees(native)) return chosen;
   return {

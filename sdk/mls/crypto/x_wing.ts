@@ -1,6 +1,6 @@
 /**
  * X-Wing (draft-connolly-cfrg-xwing-kem): ML-KEM-768 and X25519 as one KEM, which is as strong as
- * the stronger of the two. It is loaded when it is needed: ML-KEM and SHA-3 are not small.
+ * the stronger of the two. Browsers load it when an agent connects: ML-KEM and SHA-3 are not small.
  */
 import { sha3_256, shake256 } from "@noble/hashes/sha3.js";
 import { concatBytes } from "@noble/hashes/utils.js";
@@ -37,8 +37,8 @@ export interface Encapsulation {
 
 /** A private key is its seed of 32 bytes. */
 export interface XWing {
-  /** The ML-KEM that opens and makes keys. */
-  readonly mlKem: "runtime" | "portable";
+  /** The ML-KEM that opens and makes keys; it is chosen when it is first needed. */
+  mlKem(): Promise<"runtime" | "portable">;
   publicKeyOf(seed: Uint8Array): Promise<Uint8Array>;
   /** Throws `MlsFault` for a public key to which nobody can seal. `randomness`: 64 bytes. */
   encapsulate(publicKey: Uint8Array, randomness: Uint8Array): Encapsulation;
@@ -50,14 +50,17 @@ export interface XWing {
 }
 
 /** With what the runtime has of its own where that agrees with the portable ones. */
-export async function createXWing(
+export function createXWing(
   native?: OpeningMlKem,
   agreement: KeyAgreement = portableKeyAgreement,
-): Promise<XWing> {
-  const mlKem = await chooseMlKem(native);
+): XWing {
+  // Comparing costs as much as a few Welcomes, and many a process opens none.
+  const chosen: { mlKem?: Promise<OpeningMlKem> } = {};
+  const choose = (): Promise<OpeningMlKem> => chosen.mlKem ??= chooseMlKem(native);
   return {
-    mlKem: mlKem === portableMlKem ? "portable" : "runtime",
+    mlKem: async () => await choose() === portableMlKem ? "portable" : "runtime",
     publicKeyOf: async (seed) => {
+      const mlKem = await choose();
       const keys = expand(seed);
       return concatBytes(await mlKem.publicKeyOf(keys.mlKem), agreement.publicKeyOf(keys.x25519));
     },
@@ -73,8 +76,8 @@ export async function createXWing(
         throw new MlsFault("An encapsulated key is of small order");
       }
       const keys = expand(seed);
-      return combine({
-        mlKem: await mlKem.decapsulate(ciphertext, keys.mlKem),
+      return combineSecrets({
+        mlKem: await (await choose()).decapsulate(ciphertext, keys.mlKem),
         x25519: agreement.sharedSecret(keys.x25519, ephemeral),
         ephemeral,
         publicKey: agreement.publicKeyOf(keys.x25519),
@@ -101,7 +104,7 @@ function encapsulate(
   const x25519 = agreement.sharedSecret(privateKey, x25519Key);
   return {
     kemOutput: concatBytes(ciphertext, ephemeral),
-    sharedSecret: combine({ mlKem: secret, x25519, ephemeral, publicKey: x25519Key }),
+    sharedSecret: combineSecrets({ mlKem: secret, x25519, ephemeral, publicKey: x25519Key }),
   };
 }
 
@@ -111,7 +114,8 @@ function expand(seed: Uint8Array): { readonly mlKem: Uint8Array; readonly x25519
   return { mlKem, x25519 };
 }
 
-interface XWingSecrets {
+/** All that the secret of X-Wing is made of. */
+export interface XWingSecrets {
   readonly mlKem: Uint8Array;
   readonly x25519: Uint8Array;
   /** Of X25519. */
@@ -119,7 +123,7 @@ interface XWingSecrets {
   readonly publicKey: Uint8Array;
 }
 
-function combine({ mlKem, x25519, ephemeral, publicKey }: XWingSecrets): Uint8Array {
+export function combineSecrets({ mlKem, x25519, ephemeral, publicKey }: XWingSecrets): Uint8Array {
   return sha3_256(concatBytes(mlKem, x25519, ephemeral, publicKey, label));
 }
 

@@ -48,7 +48,7 @@ export async function createBadged(world: World, issuer: TestIssuer): Promise<Ag
   const creator = world.newAgent();
   const { own } = withBadges(creator, issuer.badge(creator.id));
   if (own === undefined) throw new Error("there is no KeyPackage");
-  const start = { channelId: world.channelId, name };
+  const start = { channelId: world.channelId, name, sealing: undefined };
   await creator.enter(Group.create(start, own, creator.deps), 0);
   world.members = new Set([creator.id]);
   return creator;

@@ -2,7 +2,6 @@
  * Commits as a member with a modified program could make them, and an honest reader's verdict on
  * each.
  */
-import { assert } from "@std/assert";
 import {
   emptyCommitAad,
   encodeCommitAad,
@@ -75,11 +74,11 @@ export async function verdict(
     return createRules({ ...lists, nextState: stateOf(next) }, portableSignatures)(commit) ??
       followed;
   });
-  assert(outcome.kind === "refused");
+  if (outcome.kind !== "refused") throw new Error(`the reader did more than look: ${outcome.kind}`);
   return outcome.reason === followed ? undefined : outcome.reason;
 }
 
 /** The verdict names this reason. */
 export function refuses(part: string, why: string | undefined): void {
-  assert(why?.includes(part), `${why} for ${part}`);
+  if (why?.includes(part) !== true) throw new Error(`${why} for ${part}`);
 }

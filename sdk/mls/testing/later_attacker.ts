@@ -5,16 +5,18 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { portableKeyAgreement } from "../crypto/key_agreement.ts";
-import { createXWing } from "../crypto/x_wing.ts";
+import { mlKemBytes } from "../crypto/ml_kem.ts";
+import { combineSecrets, createXWing, type XWing, xWingBytes } from "../crypto/x_wing.ts";
 import type { Signatures } from "../crypto/signatures.ts";
 import { atOnce } from "../../base/interruptible_work.ts";
 import { createEntry } from "../admissions.ts";
 import { baseOf, pskOf } from "../base_epoch.ts";
-import { MlsFault } from "../codec.ts";
+import { equalBytes, MlsFault } from "../codec.ts";
 import type { Epoch } from "../epoch.ts";
 import { Group, type MemberDeps } from "../group.ts";
-import { type KeyPackage, keyPackageReference } from "../key_package.ts";
+import { type KeyPackage, keyPackageReference, sealKeyOf } from "../key_package.ts";
 import { directPathOf } from "../tree_math.ts";
+import type { Welcome } from "../ts_mls.ts";
 import { decodeWelcomeMessage, joinGroup } from "../welcome.ts";
 import { portableSignatures } from "./portable_signatures.ts";
 
@@ -30,8 +32,14 @@ export type Recorded =
 /** Private keys of X25519 by their public keys in hexadecimal. */
 export type BrokenKeys = Map<string, Uint8Array>;
 
-/** Cryptography as ever, but every private key of X25519 is noted. */
-export async function signaturesThatTell(keys: BrokenKeys): Promise<Signatures> {
+/**
+ * Cryptography as ever, but every private key of X25519 is noted. `layer`: "X25519 alone" is a
+ * control, an X-Wing in which ML-KEM has no part.
+ */
+export function signaturesThatTell(
+  keys: BrokenKeys,
+  layer: "X-Wing" | "X25519 alone" = "X-Wing",
+): Signatures {
   const agreement = {
     ...portableKeyAgreement,
     publicKeyOf: (privateKey: Uint8Array): Uint8Array => {
@@ -40,7 +48,40 @@ export async function signaturesThatTell(keys: BrokenKeys): Promise<Signatures> 
       return publicKey;
     },
   };
-  return { ...portableSignatures, agreement, xWing: await createXWing(undefined, agreement) };
+  const whole = createXWing(undefined, agreement);
+  const xWing = layer === "X-Wing" ? whole : withoutMlKem(whole, keys);
+  return { ...portableSignatures, agreement, xWing };
+}
+
+/** Secrets that X25519 alone decides. The bytes on the wire are those of X-Wing. */
+function withoutMlKem(xWing: XWing, keys: BrokenKeys): XWing {
+  return {
+    ...xWing,
+    encapsulate: (publicKey, randomness) => {
+      const { kemOutput } = xWing.encapsulate(publicKey, randomness);
+      return { kemOutput, sharedSecret: secretByX25519(kemOutput, publicKey, keys) };
+    },
+    decapsulate: async (kemOutput, seed) =>
+      secretByX25519(kemOutput, await xWing.publicKeyOf(seed), keys),
+  };
+}
+
+/** As far as the private keys of X25519 lead: the secret of ML-KEM is guessed, as zeros. */
+function secretByX25519(
+  kemOutput: Uint8Array,
+  sealKey: Uint8Array,
+  keys: BrokenKeys,
+): Uint8Array {
+  const ephemeral = kemOutput.slice(mlKemBytes.ciphertext);
+  const publicKey = sealKey.slice(mlKemBytes.publicKey);
+  const x25519 = portableKeyAgreement.sharedSecret(keyOf(publicKey, keys), ephemeral);
+  return combineSecrets({ mlKem: new Uint8Array(32), x25519, ephemeral, publicKey });
+}
+
+function keyOf(publicKey: Uint8Array, keys: BrokenKeys): Uint8Array {
+  const key = keys.get(bytesToHex(publicKey));
+  if (key === undefined) throw new Error("A key of X25519 was not noted");
+  return key;
 }
 
 export class LaterAttacker {
@@ -70,16 +111,17 @@ export class LaterAttacker {
     }
   }
 
-  #join(welcome: Uint8Array, keyPackage: KeyPackage): void {
+  #join(message: Uint8Array, keyPackage: KeyPackage): void {
+    const welcome = decodeWelcomeMessage(message);
+    const reference = keyPackageReference(keyPackage);
     const own = {
       keyPackage,
-      reference: keyPackageReference(keyPackage),
+      reference,
       message: new Uint8Array(0),
       initPrivateKey: this.#keyOf(keyPackage.initKey),
       leafPrivateKey: this.#keyOf(keyPackage.leafNode.hpkePublicKey),
       sealSeed: undefined,
-      // A layer is opened by nothing that it has, so it tries something.
-      layerSecret: new Uint8Array(32),
+      layerSecret: this.#layerSecret(welcome, keyPackage, reference),
     };
     const findPsk: MemberDeps["findPsk"] = (id) => {
       for (const epoch of this.#known.values()) {
@@ -88,9 +130,22 @@ export class LaterAttacker {
       }
       return undefined;
     };
-    const welcomed = { welcome: decodeWelcomeMessage(welcome), own };
+    const welcomed = { welcome, own };
     const joined = unlessRefused(() => atOnce(joinGroup(welcomed, { ...this.#deps, findPsk })));
     if (joined !== undefined) this.learn(joined.epoch);
+  }
+
+  /** X25519's part of X-Wing is open to it; of ML-KEM's it knows nothing. */
+  #layerSecret(
+    { secrets }: Welcome,
+    keyPackage: KeyPackage,
+    reference: Uint8Array,
+  ): Uint8Array | undefined {
+    const sealed = secrets.find(({ newMember }) => equalBytes(newMember, reference));
+    const sealKey = sealKeyOf(keyPackage);
+    if (sealed === undefined || sealKey === undefined) return undefined;
+    const { ciphertext } = sealed.encryptedGroupSecrets;
+    return secretByX25519(ciphertext.slice(1, 1 + xWingBytes.kemOutput), sealKey, this.#keys);
   }
 
   /** From whichever leaf of a known epoch: it has the keys of all. */
@@ -129,9 +184,7 @@ export class LaterAttacker {
   }
 
   #keyOf(publicKey: Uint8Array): Uint8Array {
-    const key = this.#keys.get(bytesToHex(publicKey));
-    if (key === undefined) throw new Error("A key of X25519 was not noted");
-    return key;
+    return keyOf(publicKey, this.#keys);
   }
 }
 

@@ -36,7 +36,7 @@ import {
   processPrivateMessage,
 } from "./ts_mls.ts";
 import { createTsMlsSuite } from "./ts_mls_suite.ts";
-import { name, type World, worldMs } from "./world.ts";
+import { type Agent, name, type World, worldMs } from "./world.ts";
 
 /**
  * Suite 1 with ts-mls' own cryptography. Its suite 3 needs a package that this project does not
@@ -87,6 +87,18 @@ export class TsMlsPeer {
   /** With a KeyPackage that ts-mls made and signed. */
   static async create(world: World): Promise<TsMlsPeer> {
     return await TsMlsPeer.#of(world.newAgent().identity, world);
+  }
+
+  /** With a KeyPackage of ours, and its private keys. */
+  static async with({ identity, own, world }: Agent): Promise<TsMlsPeer> {
+    if (own === undefined) throw new Error("this agent has no KeyPackage");
+    const privatePackage = {
+      initPrivateKey: own.initPrivateKey,
+      hpkePrivateKey: own.leafPrivateKey,
+      signaturePrivateKey: identity.signingSeed,
+    };
+    const keys = { publicPackage: own.keyPackage, privatePackage };
+    return new TsMlsPeer(identity, keys, await publishedSuite(world));
   }
 
   static async #of(identity: MlsIdentity, world: World): Promise<TsMlsPeer> {

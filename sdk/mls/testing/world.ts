@@ -299,7 +299,7 @@ export class World {
   async create(sealing?: Sealing): Promise<Agent> {
     const creator = this.newAgent();
     const own = creator.createKeyPackage();
-    const start = { channelId: this.channelId, name, ...(sealing !== undefined && { sealing }) };
+    const start = { channelId: this.channelId, name, sealing };
     await creator.enter(Group.create(start, own, creator.deps), 0);
     this.members = new Set([creator.id]);
     return creator;

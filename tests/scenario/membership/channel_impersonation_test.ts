@@ -36,7 +36,8 @@ async function welcomeInto(
     randomBytes,
     signatures,
   });
-  const group = Group.create({ channelId, name: parseChannelName(otherName) }, own, {
+  const start = { channelId, name: parseChannelName(otherName), sealing: undefined };
+  const group = Group.create(start, own, {
     identity,
     signatures,
     randomBytes,

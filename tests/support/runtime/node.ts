@@ -6,8 +6,17 @@ export const node: Requirement = {
   reason: "Node 20 or newer is not on this machine",
 };
 
-export async function runInNode(bundle: string, ...args: string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command("node", { args: [bundle, ...args] })
+export function runInNode(bundle: string, ...args: string[]): Promise<string> {
+  return runInNodeAt("node", bundle, ...args);
+}
+
+/** `program`: a Node of another version. */
+export async function runInNodeAt(
+  program: string,
+  bundle: string,
+  ...args: string[]
+): Promise<string> {
+  const { success, stdout, stderr } = await new Deno.Command(program, { args: [bundle, ...args] })
     .output();
   const [output, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   if (!success) throw new Error(`Node failed: ${errors}`);
