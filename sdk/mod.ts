@@ -21,9 +21,10 @@ export type { ChannelOptions, CreateOptions } from "./channel/agent.ts";
 export type { SealingChoice } from "./mls/sealing_rules.ts";
 export type { AddOptions } from "./channel/commits/adding.ts";
 export type { CheckedEnvelope, CheckedReader } from "./channel/runner/checked_reader.ts";
-export type { ChannelHealth, PostQuantum } from "./channel/condition.ts";
+export type { ChannelHealth } from "./channel/condition.ts";
 export type { KeyAge } from "./channel/upkeep/key_age_state.ts";
 export type { ChannelMember, Presence } from "./channel/group/member_list.ts";
+export type { PostQuantum } from "./channel/group/post_quantum.ts";
 export type {
   LeftOutMember,
   RecoveryChoice,

@@ -47,13 +47,13 @@ export const heartFaults: readonly PlantedFault[] = [
   },
   {
     name: "leave-that-its-member-has-not-signed-removes-it",
-    path: "sdk/channel/group/membership.ts",
+    path: "sdk/channel/group/departures.ts",
     from: "return generation;\n    }\n    return undefined;\n  }",
     to: "return generation;\n    }\n    return present;\n  }",
   },
   {
     name: "lapse-of-an-earlier-membership-marks-the-present-one",
-    path: "sdk/channel/group/membership.ts",
+    path: "sdk/channel/group/departures.ts",
     from: "lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)\n    ) return [];",
     to: "lapsed.has(agentId) || epoch > (since.get(agentId)?.epoch ?? Infinity)) return [];",
   },

@@ -6,8 +6,9 @@ import { shownSentence } from "../../proto/mod.ts";
 import type { Channel, ChannelHealth, PostQuantum } from "../../sdk/mod.ts";
 import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
-import { isoTime, span, utc } from "../texts/amounts.ts";
+import { isoTime, span } from "../texts/amounts.ts";
 import { memberName } from "../texts/channel_texts.ts";
+import { postQuantumText } from "../texts/post_quantum_text.ts";
 import { waitUntil } from "../wait_until.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
@@ -70,28 +71,8 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
 
 function postQuantumFields(postQuantum: PostQuantum): Readonly<Record<string, unknown>> {
   if (postQuantum.state !== "partly") return { ...postQuantum };
-  const { state, untilMs, because = null, by = null } = postQuantum;
-  return { state, until: isoTime(untilMs), because, by };
-}
-
-/** For outsiders: it does not hold against somebody who was a member. */
-function postQuantumLine(postQuantum: PostQuantum, nameOf: (agentId: string) => string): string {
-  const stay =
-    "Recordings of this channel stay closed to outsiders, also for a later quantum computer,";
-  switch (postQuantum.state) {
-    case "all":
-      return `${stay} since it was ${postQuantum.since === 0 ? "created" : "begun anew"}`;
-    case "partly": {
-      const { untilMs, because, by } = postQuantum;
-      const who = because === undefined ? "an agent" : nameOf(because);
-      const how = by === undefined ? "" : ` by ${nameOf(by)}`;
-      return `${stay} until ${
-        utc(untilMs)
-      }, when ${who} without post-quantum keys was let in${how}`;
-    }
-    case "none":
-      return "A later quantum computer may open recordings of this channel: agents without post-quantum keys may come in";
-  }
+  const { state, since, until, learnedMs, because = null, by = null } = postQuantum;
+  return { state, since, until, learned_at: isoTime(learnedMs), because, by };
 }
 
 function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
@@ -103,7 +84,7 @@ function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): st
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
     ...(problem === undefined ? [] : [shownSentence(`${problem}. ${action ?? ""}`)]),
-    postQuantumLine(postQuantum, nameOf),
+    postQuantumText(postQuantum, nameOf),
     ...forked.map(({ epoch, signers: [a, b] }) =>
       `${nameOf(a)} and ${nameOf(b)} have been in different groups since epoch ${epoch}`
     ),

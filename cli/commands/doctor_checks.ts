@@ -282,10 +282,14 @@ async function checkSession(context: Context, settings: Settings): Promise<Check
   }
 }
 
-/** Post-quantum keys work with both. The portable one does not promise constant time. */
+/** Post-quantum keys work with both. */
 async function checkMlKem(): Promise<CheckResult> {
   const { mlKemInUse } = await loadSdk();
-  return ok(await mlKemInUse() === "runtime" ? "the runtime's" : "portable");
+  return ok(
+    await mlKemInUse() === "runtime"
+      ? "the runtime's"
+      : "portable, in JavaScript, which does not promise to take the same time for each key",
+  );
 }
 
 async function checkDataFolder(context: Context): Promise<CheckResult> {

@@ -12,7 +12,7 @@ export const drafts = {
   /** The logs of a cluster: in the metadata of their streams. */
   clusterLog: 3,
   /** An agent's data directory: the fourth byte of its key file. */
-  agentStore: 11,
+  agentStore: 12,
   /** The API's database: the name of the migrations' table ends in it. */
   database: 2,
 } as const;

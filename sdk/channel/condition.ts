@@ -3,36 +3,10 @@ import type { AgentId } from "../../proto/mod.ts";
 import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
 import type { HealthIssue, HealthState } from "./health.ts";
-import type { Membership } from "./group/membership.ts";
+import { type PostQuantum, postQuantumOf } from "./group/post_quantum.ts";
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import type { Silent } from "./upkeep/fork_watch.ts";
 import type { KeyAge } from "./upkeep/key_age_state.ts";
-
-/**
- * Whether every secret of a channel that travelled was sealed with post-quantum keys. It protects
- * against outsiders. It does not protect against somebody who was a member.
- */
-export type PostQuantum =
-  | {
-    /** It was. */
-    readonly state: "all";
-    /** The first epoch from which it was; 0 since the channel was made. */
-    readonly since: number;
-  }
-  | {
-    /** It was, until an agent without a key came in. */
-    readonly state: "partly";
-    /** When this agent learned that, by the local clock. */
-    readonly untilMs: number;
-    /** The agent without a key; unknown when the channel began anew. */
-    readonly because: AgentId | undefined;
-    /** The member that let it in; unknown when this agent was away. */
-    readonly by: AgentId | undefined;
-  }
-  | {
-    /** It was not, as far as this agent knows. */
-    readonly state: "none";
-  };
 
 /** The state of a channel: its troubles, and what is being done about them. */
 export interface ChannelHealth {
@@ -99,18 +73,11 @@ export function describeHealth(live: ChannelRunner, session: SessionState): Chan
     unreadable: health.unreadable,
     forked: confirmations.forks,
     silent: confirmations.silent,
-    postQuantum: postQuantumOf(membership),
+    postQuantum: postQuantumOf(membership.group.binding.sealing, membership.loss),
     keys: ages.all,
     expired: health.expired,
     issues: health.issues,
   };
-}
-
-function postQuantumOf({ group: { binding }, unsealed }: Membership): PostQuantum {
-  if (binding.sealing !== undefined) return { state: "all", since: binding.sealing.since };
-  if (unsealed === undefined) return { state: "none" };
-  const { atMs: untilMs, because, by } = unsealed;
-  return { state: "partly", untilMs, because, by };
 }
 
 type Condition = Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable">;

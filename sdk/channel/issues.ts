@@ -80,6 +80,11 @@ export type IssueKind =
   | "badge_expired"
   /** The channel lets agents in by keys of a domain that the user's trust list does not have. */
   | "issuer_differs"
+  /**
+   * An agent without post-quantum keys came in: a later quantum computer may open what is said from
+   * then on.
+   */
+  | "post_quantum_lost"
   /** A member that was known before this agent came back is none any more. */
   | "members_changed"
   /**

@@ -5,6 +5,7 @@
  */
 import {
   type AgentId,
+  type CborValue,
   type ChannelId,
   type ChannelName,
   type MemberProof,
@@ -32,6 +33,7 @@ import type { OrderRecord } from "./order/order_state.ts";
 import type { MembershipEnding } from "./reading/endings.ts";
 import { ChannelTrust } from "./group/key_changes.ts";
 import { type Lineage, type MemberOrigin, noLineage } from "./group/lineage.ts";
+import type { SealingLoss } from "./group/post_quantum.ts";
 import type { LogPosition, OwnCommit } from "./reading/log_place.ts";
 
 /** The signed statement of a member that leaves. */
@@ -71,18 +73,8 @@ export interface MembershipRecord {
   readonly rejoined: boolean;
   /** SHA-256 of the leaf with which we joined. */
   readonly joinedLeaf: Uint8Array;
-  /** How the channel ceased to be sealed, if it did while we were in it. */
-  readonly unsealed: Unsealed | undefined;
-}
-
-/** Somebody came in whose Welcome had no layer. */
-export interface Unsealed {
-  /** By the local clock. */
-  readonly atMs: number;
-  /** The member that let it in; undefined when we were away. */
-  readonly by: AgentId | undefined;
-  /** The agent whose KeyPackage had no key; unknown in a founding. */
-  readonly because: AgentId | undefined;
+  /** How the channel ceased to be sealed, the last time that this agent knows of. */
+  readonly loss: SealingLoss | undefined;
 }
 
 export interface RecordStart
@@ -94,15 +86,15 @@ export interface RecordStart
 }
 
 /** Of a record, what goes on when this agent comes back into its channel. */
-export type FormerKnowledge = Pick<MembershipRecord, "since" | "struck" | "expelled" | "unsealed">;
+export type FormerKnowledge = Pick<MembershipRecord, "since" | "struck" | "expelled" | "loss">;
 
 /** A membership that begins now. */
 export function newChannelRecord(
   { removed = [], known, ...beginning }: RecordStart,
 ): MembershipRecord {
   const { joinedEpoch } = beginning;
-  const { since, struck, expelled, unsealed } = known ??
-    { ...noLineage, expelled: new Map(), unsealed: undefined };
+  const { since, struck, expelled, loss } = known ??
+    { ...noLineage, expelled: new Map(), loss: undefined };
   const removals = new Map(Array.from(removed, (agentId) => [agentId, joinedEpoch]));
   return {
     ...beginning,
@@ -113,14 +105,13 @@ export function newChannelRecord(
     knownFrom: joinedEpoch,
     removals,
     expelled,
-    unsealed,
+    loss,
   };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch" | "clear" | "failed">;
 
 export function putChannel(record: MembershipRecord): RecordChange {
-  const { unsealed } = record;
   const value = encodeFields([
     record.name,
     record.joinedEpoch,
@@ -138,7 +129,7 @@ export function putChannel(record: MembershipRecord): RecordChange {
     record.joinedLeaf,
     [...record.expelled].map(([agentId, epoch]) => [agentId, epoch]),
     [...record.struck].map(([root, atMs]) => [root, atMs]),
-    unsealed === undefined ? [] : [[unsealed.atMs, unsealed.by ?? null, unsealed.because ?? null]],
+    record.loss === undefined ? [] : [lossRow(record.loss)],
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -164,14 +155,25 @@ export function channelOf(channelId: ChannelId, value: Uint8Array): MembershipRe
     joinedLeaf: fields.bytes(8),
     expelled: new Map(fields.rows(9).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
     struck: new Map(fields.rows(10).map((row) => [row.text(0), row.number(1)])),
-    unsealed: fields.rows(11).map(unsealedOf)[0],
+    loss: fields.rows(11).map(lossOf)[0],
   };
 }
 
-function unsealedOf(row: StoredFields): Unsealed {
+function lossRow({ since, until, latest, learnedMs, by, because }: SealingLoss): CborValue[] {
+  return [since, until, latest, learnedMs, by ?? null, because ?? null];
+}
+
+function lossOf(row: StoredFields): SealingLoss {
   const agent = (at: number): AgentId | undefined =>
     row.isNull(at) ? undefined : parseAgentId(row.text(at));
-  return { atMs: row.number(0), by: agent(1), because: agent(2) };
+  return {
+    since: row.number(0),
+    until: row.number(1),
+    latest: row.number(2),
+    learnedMs: row.number(3),
+    by: agent(4),
+    because: agent(5),
+  };
 }
 
 function cameOf(row: StoredFields): [AgentId, MemberOrigin] {

@@ -12,7 +12,7 @@ const golden = [
   "4242424242424242424242424242418576444444444444444444444444444444444444444444410000f6f680800781827652",
   "52525252525252525252525252525252525252524107f4582001010101010101010101010101010101010101010101010101",
   "010101010101018182764545454545454545454545454545454545454545454109818268696e7669746520491b0000018bcf",
-  "e5680281831b0000018bcfe568037641414141414141414141414141414141414141414141f6",
+  "e5680281860109091b0000018bcfe568037641414141414141414141414141414141414141414141f6",
 ].join("");
 const agent = (letter: string): AgentId => parseAgentId(`${letter.repeat(21)}A`);
 const channelId = parseChannelId("BwcHBwcHBwcHBwcHBwcHBw");
@@ -32,7 +32,14 @@ const record: MembershipRecord = {
   ]),
   struck: new Map([["invite I", 1_700_000_000_002]]),
   expelled: new Map([[agent("E"), 9]]),
-  unsealed: { atMs: 1_700_000_000_003, by: agent("A"), because: undefined },
+  loss: {
+    since: 1,
+    until: 9,
+    latest: 9,
+    learnedMs: 1_700_000_000_003,
+    by: agent("A"),
+    because: undefined,
+  },
 };
 
 function valueOf(change: RecordChange): Uint8Array {
@@ -56,9 +63,9 @@ Deno.test("a channel's record with a row that is damaged is not read", () => {
 });
 
 Deno.test("a membership that begins anew knows nothing of one before, but what goes on in it", () => {
-  const { since, struck, expelled, unsealed } = record;
+  const { since, struck, expelled, loss } = record;
   assertEquals(newChannelRecord(beginning).since.size + newChannelRecord(beginning).struck.size, 0);
-  const again = newChannelRecord({ ...beginning, known: { since, struck, expelled, unsealed } });
+  const again = newChannelRecord({ ...beginning, known: { since, struck, expelled, loss } });
   assertEquals([again.since, again.struck, again.expelled], [since, struck, expelled]);
-  assertEquals([newChannelRecord(beginning).unsealed, again.unsealed], [undefined, unsealed]);
+  assertEquals([newChannelRecord(beginning).loss, again.loss], [undefined, loss]);
 });

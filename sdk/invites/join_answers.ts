@@ -9,7 +9,7 @@ import type { Agent } from "../channel/agent.ts";
 import { judgeApplicant, readApplicant } from "../channel/commits/adding.ts";
 import type { ChannelRunner } from "../channel/runner/channel_runner.ts";
 import type { Membership } from "../channel/group/membership.ts";
-import type { AdmittedRequest, Applicant } from "../channel/commits/plan.ts";
+import { type AdmittedRequest, type Applicant, maxLetIn } from "../channel/commits/plan.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
@@ -22,8 +22,6 @@ interface JudgedJoinRequest {
 }
 
 const retryMs = 2000;
-/** More at once wait for the next commit. */
-const maxPerCommit = 100;
 /**
  * In all channels together, because the relay may name any. An applicant that finds no room asks
  * again.
@@ -86,7 +84,7 @@ export class JoinAnswers {
   async #answer(channelId: ChannelId): Promise<void> {
     const waiting = this.#waiting.get(channelId);
     if (waiting === undefined) return;
-    const requests = [...waiting.values()].slice(0, maxPerCommit);
+    const requests = [...waiting.values()].slice(0, maxLetIn);
     const channel = await this.#agent.find(channelId);
     const inTime = requests.filter(({ expiresAtMs }) => expiresAtMs >= this.#agent.relayNowMs);
     this.#settle(requests.filter((request) => !inTime.includes(request)));

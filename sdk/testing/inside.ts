@@ -101,12 +101,12 @@ export class Inside {
     return this.#membership.absent;
   }
 
-  get lapsed(): Membership["lapsed"] {
-    return this.#membership.lapsed;
+  get lapsed(): Membership["departures"]["lapsed"] {
+    return this.#membership.departures.lapsed;
   }
 
-  get leavers(): Membership["leavers"] {
-    return this.#membership.leavers;
+  get leavers(): Membership["departures"]["leavers"] {
+    return this.#membership.departures.leavers;
   }
 
   /** Our leaf as it came in. */

@@ -85,6 +85,15 @@ async function create(user: User): Promise<void> {
   assertEquals(again.error.code, "name_taken");
   assertEquals(again.error.message, `Agent "default" is in channel "${name}" already`);
   assertStringIncludes(again.error.advice, "--agent NAME");
+  const open = "acme/ops/other-makers";
+  const choose = (mode: string): string[] => ["channel", "create", open, "--post-quantum", mode];
+  assertEquals((await user.json(choose("always"), { code: 2 })).error.code, "invalid_request");
+  await user.run(choose("prefer"));
+  assertMatch(
+    (await user.run(["channel", "health", open])).stdout,
+    /^Recordings of .+ since it was created\. An agent without post-quantum keys may come in, which ends that$/m,
+  );
+  await user.run(["channel", "close", open, "--yes"]);
 }
 
 async function ownFiles(user: User): Promise<void> {
@@ -265,7 +274,12 @@ async function agree(user: User): Promise<void> {
   const { state, post_quantum: recorded, forked, silent } = await user.json(
     ["channel", "health", name, ...bob],
   );
-  assertEquals([state, recorded, forked, silent], ["ok", { state: "all", since: 0 }, [], []]);
+  assertEquals([state, recorded, forked, silent], [
+    "ok",
+    { state: "all", since: 0, required: true },
+    [],
+    [],
+  ]);
   assertMatch(
     (await user.run(["channel", "health", name])).stdout,
     /^acme\/ops\/deploy is ok, at epoch \d+\nRecordings of .+ since it was created\n/,
@@ -591,6 +605,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
     well.findings.map(({ state }: { state: string }) => state),
     new Array(11).fill("ok"),
   );
+  assertMatch((await user.run(["doctor"])).stdout, /✓ ML-KEM +the runtime's\n/);
   const alone = await user.json(["doctor", "--relay-url", stack.quicUrl]);
   assertEquals(stateOf(alone, "Relay"), "warning", "the TCP port of such an address is a guess");
   assertEquals(stateOf(alone, "Session"), "ok");

@@ -181,6 +181,12 @@ export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram
   const { code, stdout, stderr } = await pair.run(script, { STATIC_HOST: "" });
   assertEquals(code, 0, stderr);
   assertMatch(stdout, /"running":true.*"runtime":"node .*\n.*"stopped":true/);
+  // Node has ML-KEM of its own from 24.7 on.
+  const told = await pair.run(
+    `static doctor; node -p 'typeof require("node:crypto").decapsulate'`,
+  );
+  const whose = told.stdout.endsWith("function\n") ? "the runtime's" : "portable, in JavaScript";
+  assertMatch(told.stdout, new RegExp(`✓ ML-KEM +${whose}`), told.stderr);
 }
 
 export interface NodeProgram extends AsyncDisposable {

@@ -276,6 +276,7 @@ testWhen(chromium, "two tabs and a program in one channel", async (t) => {
 
   await t.step("the meter counts cells, and shows what the relay sees", async () => {
     await one.until(shows("SendMessage: epoch"));
+    await one.until(shows("Recordings of this channel stay closed to outsiders"));
     assertEquals(
       await one.evaluate(`document.querySelector(".sights").innerText.includes("first")`),
       false,

@@ -17,12 +17,14 @@ import { createError, type StaticError } from "../../base/errors.ts";
 import { identityText } from "../../base/identity_text.ts";
 import { identifiedMembersOf } from "../../mls/base_epoch.ts";
 import type { ChannelBinding } from "../../mls/channel_extensions.ts";
+import { MlsFault } from "../../mls/codec.ts";
+import type { SuiteId } from "../../mls/crypto/suite.ts";
 import { identityHashOf } from "../../mls/generation.ts";
 import type { Change } from "../../mls/group.ts";
 import { guestsExtension } from "../../mls/leaf.ts";
 import { lacking, rightsOf } from "../../mls/policy_rules.ts";
 import { isKeyMissing } from "../../mls/sealing_rules.ts";
-import { checkLifetime, decodeKeyPackageMessage } from "../../mls/key_package.ts";
+import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage } from "../../mls/key_package.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
 import { toStaticError } from "../faults.ts";
 import type { Membership } from "../group/membership.ts";
@@ -56,11 +58,15 @@ export function readApplicant(
     checkLifetime(keyPackage, clocksOf(deps));
     return { agentId, identity, keyPackage };
   } catch (fault) {
-    const { message: why } = toStaticError(fault, "The KeyPackage was refused");
-    throw createError("key_package_invalid", `${why}; ask its agent for a new one`, {
-      cause: fault,
-    });
+    throw keyPackageInvalid(fault);
   }
+}
+
+function keyPackageInvalid(fault: unknown): StaticError {
+  const { message: why } = toStaticError(fault, "The KeyPackage was refused");
+  return createError("key_package_invalid", `${why}; ask its agent for a new one`, {
+    cause: fault,
+  });
 }
 
 /** Why an applicant cannot be added now, or who is removed with its addition. */
@@ -71,11 +77,24 @@ export function judgeApplicant(
   const verdict = judgePlace(membership, applicant);
   if (verdict instanceof Error) return verdict;
   const { group } = membership;
+  const unfit = whyUnfit(applicant, group.current.suiteId);
+  if (unfit !== undefined) return unfit;
   if (isKeyMissing(applicant.keyPackage, group.binding.sealing)) {
     return withoutKey(applicant.agentId);
   }
   const why = group.whyShut(applicant.keyPackage, false);
   return why === undefined ? verdict : notAttested(why, group.binding);
+}
+
+/** One that no commit can add: it must not fail that of the others. */
+function whyUnfit({ keyPackage }: Applicant, suiteId: SuiteId): StaticError | undefined {
+  try {
+    checkKeyPackage(keyPackage, suiteId);
+    return undefined;
+  } catch (fault) {
+    if (!(fault instanceof MlsFault)) throw fault;
+    return keyPackageInvalid(fault);
+  }
 }
 
 function judgePlace(
@@ -95,7 +114,7 @@ function judgePlace(
   if (named.length > 0 && !owner) return ownersReplace();
   const holder = holderOf(identity, membership);
   if (holder === undefined || named.includes(holder)) return { remove: named };
-  const isLeaving = membership.leavers.some((leaver) => leaver.agentId === holder);
+  const isLeaving = membership.departures.leavers.some((leaver) => leaver.agentId === holder);
   if (holder !== agentId) {
     return owner && isLeaving ? { remove: [...named, holder] } : identityPresent(identity, holder);
   }
@@ -106,7 +125,7 @@ function judgePlace(
   if (isLeaving) return { remove: [] };
   // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that
   // their agent has asked for it.
-  if (owner && (replaces === agentId || membership.hasSaidGoodbye(agentId))) {
+  if (owner && (replaces === agentId || membership.departures.hasSaidGoodbye(agentId))) {
     return { remove: [holder] };
   }
   return createError(
@@ -231,8 +250,8 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
 }
 
 /** Throws `StaticError` while a member that stays cannot tell guests from others. */
-function checkGuestsKnown({ group, leavers }: Membership, removed: readonly AgentId[]): void {
-  const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
+function checkGuestsKnown({ group, departures }: Membership, removed: readonly AgentId[]): void {
+  const gone = [...departures.leavers.map(({ agentId }) => agentId), ...removed];
   const members = lacking(guestsExtension, group.current, gone);
   if (members.length > 0) throw mustUpdate(members, "let a guest in", "guests");
 }

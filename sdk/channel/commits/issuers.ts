@@ -49,12 +49,12 @@ export function issuersChange(
   { wanted, remove }: Pick<Extract<Plan, { is: "issuers" }>, "wanted" | "remove">,
 ): PlannedChange | undefined {
   checkOwner(membership, "change the issuers");
-  const { group, leavers } = membership;
+  const { group, departures } = membership;
   const removed = remove.filter((agentId) => membership.isMember(agentId));
   if (wanted === undefined || sameIssuers(group.binding.issuers, wanted)) {
     return removed.length === 0 ? undefined : { change: { remove: removed } };
   }
-  const gone = [...leavers.map(({ agentId }) => agentId), ...removed];
+  const gone = [...departures.leavers.map(({ agentId }) => agentId), ...removed];
   const older = lacking(issuersExtension, group.current, gone);
   if (older.length > 0) throw mustUpdate(older, "require badges", "badges");
   const without = group.withoutPlace(wanted).filter((agentId) => !gone.includes(agentId));

@@ -102,7 +102,7 @@ export function policyChange(
   const members = lacking(
     policyExtension,
     current,
-    membership.leavers.map((leaver) => leaver.agentId),
+    membership.departures.leavers.map((leaver) => leaver.agentId),
   );
   if (members.length > 0) throw mustUpdate(members, "change the policy", "policies");
   return { change: { policy } };
@@ -120,7 +120,7 @@ export function successorNeeded(membership: Membership, what: string, action: st
   return createError("successor_needed", text, { members });
 }
 
-function isLeaving({ leavers }: Membership, agentId: AgentId): boolean {
+function isLeaving({ departures: { leavers } }: Membership, agentId: AgentId): boolean {
   return leavers.some((leaver) => leaver.agentId === agentId);
 }
 

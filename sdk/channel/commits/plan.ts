@@ -110,6 +110,13 @@ export interface ReturningMember {
   readonly signature: Uint8Array;
 }
 
+/**
+ * Agents that one commit of ours lets in: a KeyPackage with a post-quantum key, a badge and the
+ * longest names has 2 kB, and with a path in a channel of 1,000 they fit into a commit. More wait
+ * for the next.
+ */
+export const maxLetIn = 64;
+
 /** Knowledge of this moment, by which plans are worked out. */
 export interface PlanFacts {
   readonly membership: Membership;

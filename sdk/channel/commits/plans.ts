@@ -7,7 +7,7 @@ import { changeFor } from "./adding.ts";
 import { issuersChange } from "./issuers.ts";
 import type { Membership } from "../group/membership.ts";
 import { checkOwner, demotion, policyChange, promotion } from "./ownership.ts";
-import type { Applicant, Plan, PlanFacts, PlannedChange } from "./plan.ts";
+import { type Applicant, maxLetIn, type Plan, type PlanFacts, type PlannedChange } from "./plan.ts";
 import { succession } from "../departure/succession.ts";
 
 const pathAlone: PlannedChange = { change: {} };
@@ -89,7 +89,7 @@ function duties(
 ): PlannedChange | undefined {
   const rejoins = of === "none"
     ? []
-    : returning.filter(({ requestId }) => of === "all" || requestId === of);
+    : returning.filter(({ requestId }) => of === "all" || requestId === of).slice(0, maxLetIn);
   const gone = goneAbsent(membership);
   const isForOwnLeaf = membership.wantsOwnLeaf && (of === "all" || of === "none");
   if (rejoins.length + leavers.length + gone.length === 0 && !isForOwnLeaf) return undefined;
@@ -110,7 +110,7 @@ function duties(
 
 /** Absent members that have left will not come back by themselves. Only an owner removes them. */
 export function goneAbsent(
-  { group, absentLeavers }: Pick<Membership, "group" | "absentLeavers">,
+  { group, departures }: Pick<Membership, "group" | "departures">,
 ): AgentId[] {
-  return group.self.owner ? absentLeavers : [];
+  return group.self.owner ? departures.absentLeavers : [];
 }

@@ -29,7 +29,8 @@ export function wayOut(
   return isMissed || (isAlone && self.owner) ? "kept_out" : "leave";
 }
 
-function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {
+function goingFrom({ group, departures }: Membership): ReadonlySet<AgentId> {
+  const { leavers, absentLeavers } = departures;
   return new Set([group.self.agentId, ...leavers.map(({ agentId }) => agentId), ...absentLeavers]);
 }
 
@@ -99,6 +100,6 @@ export function succession(
     : undefined;
   if (successor === undefined || owners.includes(successor)) return undefined;
   // The commit also removes those that have left.
-  const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
+  const leaving = new Set(membership.departures.leavers.map(({ agentId }) => agentId));
   return { change: { owners: [...owners.filter((owner) => !leaving.has(owner)), successor] } };
 }

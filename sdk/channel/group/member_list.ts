@@ -99,7 +99,7 @@ export function listMembers(
   self: AgentId,
   recogniser: ChannelDeps["recogniser"],
 ): ChannelMember[] {
-  const lapsed = new Set(membership.lapsed);
+  const lapsed = new Set(membership.departures.lapsed);
   const issuers = requiredBy(membership.group.binding) ?? [];
   const present = membership.group.members().map((member) => ({ ...member, absent: false }));
   const members = [...present, ...membership.absentMembers];

@@ -1,6 +1,6 @@
 /**
- * Our place in a channel's group: which commits are followed, which members asked to leave, since
- * when each member is in, whose keys are trusted. A commit's changes here are on disk before
+ * Our place in a channel's group: which commits are followed, since when each member is in, whose
+ * keys are trusted. A commit's changes here are on disk before
  * anything that builds on it is sent.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
@@ -14,9 +14,7 @@ import {
   generationOf,
   groupIdOf,
   type InviteId,
-  leaveStatement,
   type NoticeBody,
-  type RejoinStatement,
   rejoinStatement,
 } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
@@ -28,116 +26,42 @@ import type { Group } from "../../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../../mls/leaf.ts";
 import type { CommitSummary, Member } from "../../mls/members.ts";
 import { rightsOf, silencedIn } from "../../mls/policy_rules.ts";
-import { type Leaf, leafHashOf } from "../../mls/ratchet_tree.ts";
-import type { CommitRules, ReceiveOutcome } from "../../mls/receive.ts";
-import type { Sealing } from "../../mls/sealing_rules.ts";
+import { leafHashOf } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { BadCommit } from "../recovery/bad_commit.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { EnteredMembership } from "../entering.ts";
 import type { HealthLog } from "../health.ts";
-import type { OwnCommit } from "../reading/log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
+import { Departures, type MemberPlace } from "./departures.ts";
+import type {
+  CommitListener,
+  CommitPlace,
+  FollowableCommit,
+  FollowVerdict,
+  FormerGeneration,
+  GenerationFounder,
+  RejoinClaim,
+} from "./followed_commits.ts";
 import { reportChangedKeys } from "./key_reports.ts";
 import { type Lineage, lineageAfter, type LineageEvent } from "./lineage.ts";
 import {
+  isSameLoss,
+  lossAfter,
+  lossText,
+  type SealingLoss,
+  type SealingStep,
+} from "./post_quantum.ts";
+import {
   deleteSender,
   type FormerKnowledge,
-  type LeaveProof,
   type MembershipRecord,
   putChannel,
   putTrust,
-  type Unsealed,
 } from "../records.ts";
-import {
-  type KeptCommit,
-  keptCommitOf,
-  signedBytesOf,
-  type SignedCommit,
-  signedCommitOf,
-} from "./signed_commit.ts";
+import { keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
-
-/**
- * So many generations before the present one are looked at for the signature of a member that
- * leaves.
- */
-const earlierLeaves = 8;
-
-/** Where a member is, and with which leaf. */
-export interface MemberPlace {
-  readonly leafIndex: number;
-  readonly leaf: Leaf;
-}
-
-/** The signed statement of a member that wants to come back. */
-export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
-  readonly signature: Uint8Array;
-  /** Of the KeyPackage with which it wants to come back. */
-  readonly signatureKey: Uint8Array;
-};
-
-export type FollowVerdict =
-  | ReceiveOutcome
-  /** The relay took the signature away: as good as not delivered. */
-  | { readonly kind: "unsigned" }
-  /** The relay's statement about it differs from its sender's: the relay lies. */
-  | { readonly kind: "misattributed" }
-  /** Its sender signed it for a group of this epoch with other keys than ours. */
-  | { readonly kind: "forked" };
-
-/** A commit whose sender signed it for our group. */
-export interface FollowableCommit {
-  readonly kind: "follow";
-  readonly rules: CommitRules;
-  readonly place: Omit<CommitPlace, "removed" | "silenced">;
-}
-
-/** A commit that the group has followed, and its place in the log. */
-export interface CommitPlace extends Pick<CommitSummary, "removed"> {
-  /** Members whose messages are not shown any more from it on. */
-  readonly silenced: readonly AgentId[];
-  readonly own: boolean;
-  readonly sequence: number;
-  /** Which it ended. */
-  readonly epoch: number;
-  readonly hash: Uint8Array;
-  /** As its author signed it; undefined for a founding of ours. */
-  readonly signed: KeptCommit | undefined;
-  /**
-   * A generation that this agent began; the commit stands then for what it did to the one before.
-   */
-  readonly founded?: OwnCommit;
-}
-
-/** The member that began a generation, and the place in the log. */
-export interface GenerationFounder {
-  readonly founder: AgentId;
-  /** The sender of the commit that nobody could follow. */
-  readonly blamed: AgentId;
-  /** Those that it leaves out beside it. */
-  readonly without: readonly AgentId[];
-  readonly sequence: number;
-}
-
-/** The generation before. */
-export interface FormerGeneration {
-  readonly sealing: Sealing | undefined;
-  readonly epoch: number;
-  readonly members: readonly AgentId[];
-  readonly owners: readonly AgentId[];
-}
-
-/**
- * The worth of a statement that a member leaves. A void one is about another leaf than its present
- * one: it has gone with a leaf that this agent does not know, or somebody repeats an old statement.
- * One that the member has not signed says nothing.
- */
-export type LeaveVerdict = "taken" | "void" | "unsigned";
-
-/** Returns further changes to write together with a commit. */
-export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
 
 export interface MembershipParts {
   readonly durable: DurableGroup;
@@ -155,9 +79,6 @@ export interface CommitChanges extends CommitSummary {
 /** For parts that keep something per member. */
 export type ChangesListener = (change: CommitChanges) => void;
 
-/** Members that a report names. */
-const maxNamed = 5;
-
 /**
  * Number of removals that are remembered one by one. For earlier ones only the time of the last is
  * kept.
@@ -166,6 +87,7 @@ const maxRemovals = 256;
 
 export class Membership {
   readonly trust: ChannelTrust;
+  readonly departures: Departures;
   readonly #deps: ChannelDeps;
   readonly #health: HealthLog;
   #durable: DurableGroup;
@@ -179,21 +101,31 @@ export class Membership {
    * no newcomer.
    */
   #wereAbsent: readonly AgentId[];
-  /**
-   * Members that signed, about whichever leaf of theirs, that they leave, since this process began.
-   */
-  readonly #goodbyes = new Set<AgentId>();
-  #toldUnsealed: Unsealed | undefined;
+  #toldLoss: SealingLoss | undefined;
   #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
     this.#record = parts.record;
-    this.#toldUnsealed = parts.record.unsealed;
+    this.#toldLoss = parts.record.loss;
     this.#wereAbsent = this.absent;
     this.trust = parts.trust;
     this.#health = parts.health;
     this.#deps = deps;
+    this.departures = this.#createDepartures();
+  }
+
+  #createDepartures(): Departures {
+    const current = (): MembershipRecord => this.#record;
+    const parts = {
+      get record() {
+        return current();
+      },
+      note: (record: MembershipRecord) => this.#noted(record),
+      members: this,
+      health: this.#health,
+    };
+    return new Departures(parts, this.#deps);
   }
 
   get durable(): DurableGroup {
@@ -249,12 +181,6 @@ export class Membership {
     });
   }
 
-  /** Of these, the ones that have left: an owner removes them. */
-  get absentLeavers(): AgentId[] {
-    const { leavers } = this.#record;
-    return leavers.size === 0 ? [] : this.absent.filter((agentId) => leavers.has(agentId));
-  }
-
   /** Whether our messages are shown. Asked with every message, and worked out once an epoch. */
   get mayPost(): boolean {
     const { current } = this.group;
@@ -308,116 +234,14 @@ export class Membership {
     return this.#record.joinedLeaf;
   }
 
-  /** Members whose statement that they leave is about their present leaf. */
-  get leavers(): LeaveProof[] {
-    const { leavers } = this.#record;
-    if (leavers.size === 0) return [];
-    return Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf).flatMap((leaf) => {
-      const proof = leaf.agentId === this.#deps.agentId ? undefined : leavers.get(leaf.agentId);
-      return proof !== undefined && equalBytes(proof.leafHash, leafHashOf(leaf)) ? [proof] : [];
-    });
-  }
-
-  /** Members that the relay has given up, by its word alone. They may come back by themselves. */
-  get lapsed(): AgentId[] {
-    return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
-  }
-
-  /**
-   * Whether a member signed that it leaves. It may have signed about a leaf that it has no more:
-   * then an owner decides.
-   */
-  hasSaidGoodbye(agentId: AgentId): boolean {
-    return this.#goodbyes.has(agentId);
-  }
-
-  /**
-   * The relay delivers another member's statement that it leaves. One about its present leaf is
-   * remembered, by `write`.
-   */
-  noteLeave(
-    proof: LeaveProof,
-  ): { readonly worth: LeaveVerdict; readonly write: readonly RecordChange[] } {
-    const generation = this.#generationOfLeave(proof);
-    if (generation === undefined) return { worth: "unsigned", write: [] };
-    if (generation !== generationOf(this.epoch) || this.leafOf(proof.agentId) === undefined) {
-      return { worth: "void", write: [] };
-    }
-    this.#goodbyes.add(proof.agentId);
-    if (this.judgeLeaf(proof) !== "present") return { worth: "void", write: [] };
-    const leavers = new Map(this.#record.leavers).set(proof.agentId, proof);
-    return { worth: "taken", write: this.#noted({ ...this.#record, leavers }) };
-  }
-
-  /**
-   * The generation in which a member of this one signed that it leaves, the present one or one of
-   * the latest before it.
-   */
-  #generationOfLeave({ signature, ...leave }: LeaveProof): number | undefined {
-    const { agentId } = leave;
-    const key = agentId === this.#deps.agentId ? undefined : this.#signatureKeyOf(agentId);
-    if (key === undefined) return undefined;
-    const present = generationOf(this.epoch);
-    for (
-      let generation = present;
-      generation >= Math.max(0, present - earlierLeaves);
-      generation--
-    ) {
-      const statement = leaveStatement({
-        channelId: groupIdOf(this.channelId, generation),
-        ...leave,
-      });
-      if (this.#deps.signatures.verifyHandshake(key, statement, signature)) return generation;
-    }
-    return undefined;
-  }
-
-  /** Of a member with a leaf, or of an absent one whose key is remembered. */
-  #signatureKeyOf(agentId: AgentId): Uint8Array | undefined {
-    const leaf = this.leafOf(agentId)?.leaf;
-    if (leaf !== undefined) return leaf.node.signaturePublicKey;
-    if (!this.absent.includes(agentId)) return undefined;
-    for (const { identity, signatureKey } of this.trust.keys) {
-      if (agentIdOf(signatureKey, identity) === agentId) return signatureKey;
-    }
-    return undefined;
-  }
-
-  /**
-   * The relay says that a member was absent too long. That changes nothing in the group: people
-   * decide who is removed. About those that are not in the group, or came after it said so, it has
-   * no say. Returns what is to be written; then it is reported.
-   */
-  noteLapse(
-    { agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number },
-  ): readonly RecordChange[] {
-    const { lapsed, since } = this.#record;
-    if (
-      !this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId)?.epoch ?? 0)
-    ) return [];
-    return this.#noted({ ...this.#record, lapsed: new Set(lapsed).add(agentId) });
-  }
-
-  /** Also once when the channel is opened: what is known of before is on disk. */
-  reportLapsed(): void {
-    const { lapsed } = this;
-    if (lapsed.length === 0) return;
-    const named = lapsed.slice(0, maxNamed).join(", ") + (lapsed.length > maxNamed ? ", …" : "");
-    const text =
-      `The relay has given up members that were absent for too long, by its word: ${named}. They stay members and may ` +
-      "come back; members() shows when this agent last heard of each. An owner can remove those that will not come back with " +
-      "removeMember()";
-    this.#health.report("member_lapsed", text, { about: "all of them" });
-  }
-
   /** The epoch in which a member joined; 0 when that was before us. */
   joinedEpoch(agentId: AgentId): number {
     return this.#record.since.get(agentId)?.epoch ?? 0;
   }
 
-  /** How the channel ceased to be sealed, if it did while this agent was in it. */
-  get unsealed(): Unsealed | undefined {
-    return this.#record.unsealed;
+  /** How the channel ceased to be sealed, the last time that this agent knows of. */
+  get loss(): SealingLoss | undefined {
+    return this.#record.loss;
   }
 
   /** By whom members came in, as far as this agent knows. */
@@ -538,7 +362,7 @@ export class Membership {
       leavers,
       joinedLeaf,
       ...this.#removalsWith(gone, expelled),
-      unsealed: this.#unsealedAfter(before.sealing, { by: generation.founder }),
+      loss: this.#lossAfter(before, { by: generation.founder }),
     };
     const noted = this.#noted(record);
     const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
@@ -607,16 +431,14 @@ export class Membership {
     const before = baseMembersOf(this.group.current);
     const present = new Set(baseMembersOf(group.current));
     const lineage = this.#lineageAfter({ type: "return", before, epoch: group.epoch }, group);
-    const hasLeft = (agentId: AgentId): boolean =>
-      this.#record.leavers.has(agentId) || this.#goodbyes.has(agentId);
     const expelled = new Map(this.#record.expelled);
     for (const agentId of before) {
-      if (present.has(agentId) || hasLeft(agentId)) continue;
+      if (present.has(agentId) || this.departures.hasLeft(agentId)) continue;
       expelled.delete(agentId);
       expelled.set(agentId, group.epoch);
     }
-    const unsealed = this.#unsealedAfter(this.group.binding.sealing, {}, group);
-    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)), unsealed };
+    const loss = this.#lossAfter(sealingIn(this.group), { wasAway: true }, group);
+    return { ...lineage, expelled: new Map([...expelled].slice(-maxRemovals)), loss };
   }
 
   /** Replaces this membership after the agent was added again. Everything is on disk already. */
@@ -625,7 +447,7 @@ export class Membership {
     this.#record = record;
     this.#wereAbsent = this.absent;
     reportChangedKeys(this.#health, changed);
-    this.#tellUnsealed();
+    this.#tellLoss();
   }
 
   /** For those that have waited in vain for this epoch. */
@@ -655,7 +477,7 @@ export class Membership {
 
   #memberChanges(summary: CommitSummary): RecordChange[] {
     const { added, removed } = summary;
-    for (const agentId of removed) this.#goodbyes.delete(agentId);
+    for (const agentId of removed) this.departures.forget(agentId);
     this.#left = removed.filter((agentId) => this.#record.leavers.has(agentId));
     if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
@@ -684,7 +506,7 @@ export class Membership {
       leavers: without(this.#record.leavers),
       lapsed,
       ...this.#removalsWith(gone, gone.filter((agentId) => !this.#left.includes(agentId))),
-      unsealed: this.#unsealedAfter(this.group.parent?.base.sealing, {
+      loss: this.#lossAfter({ sealing: this.group.parent?.base.sealing, epoch: this.epoch - 1 }, {
         by: committer,
         because: summary.keyless[0],
       }),
@@ -699,25 +521,29 @@ export class Membership {
     ];
   }
 
-  /** How the channel ceased to be sealed; undefined while it is. */
-  #unsealedAfter(
-    before: Sealing | undefined,
-    { by, because }: { readonly by?: AgentId | undefined; readonly because?: AgentId | undefined },
+  #lossAfter(
+    before: SealingStep["before"],
+    how: Pick<SealingStep, "by" | "because"> & { readonly wasAway?: true },
     group: Group = this.group,
-  ): Unsealed | undefined {
-    if (group.binding.sealing !== undefined) return undefined;
-    if (before === undefined) return this.#record.unsealed;
-    return { atMs: this.#deps.runtime.nowMs(), by, because };
+  ): SealingLoss | undefined {
+    return lossAfter(this.#record.loss, {
+      wasAway: false,
+      ...how,
+      before,
+      after: sealingIn(group),
+      nowMs: this.#deps.runtime.nowMs(),
+    });
   }
 
   /** Once for each time that it happens. */
-  #tellUnsealed(): void {
-    const { unsealed } = this.#record;
-    if (unsealed !== undefined && unsealed !== this.#toldUnsealed) {
-      const { by, because } = unsealed;
+  #tellLoss(): void {
+    const { loss } = this.#record;
+    if (loss !== undefined && !isSameLoss(loss, this.#toldLoss)) {
+      const { by, because } = loss;
+      this.#health.report("post_quantum_lost", lossText(loss), { about: "the channel" });
       this.#health.tell({ type: "post_quantum_lost", by, because });
     }
-    this.#toldUnsealed = unsealed;
+    this.#toldLoss = loss;
   }
 
   #lineageAfter(event: LineageEvent, group: Group = this.group): Lineage {
@@ -770,11 +596,7 @@ export class Membership {
   /** The group has followed it, and that is on disk. */
   moved(summary: CommitSummary): void {
     for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
-    this.#tellUnsealed();
-  }
-
-  #isOther(agentId: AgentId): boolean {
-    return agentId !== this.#deps.agentId && this.isMember(agentId);
+    this.#tellLoss();
   }
 
   /**
@@ -804,4 +626,8 @@ export class Membership {
     this.#record = record;
     return [putChannel(record)];
   }
+}
+
+function sealingIn({ binding: { sealing }, epoch }: Group): SealingStep["before"] {
+  return { sealing, epoch };
 }

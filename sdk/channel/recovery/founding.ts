@@ -73,8 +73,11 @@ export function* createFounding(
  * Members of the present epoch that a founding may be with: all but this agent, and those that
  * leave.
  */
-export function claimableOf({ group: { current }, leavers }: Membership, self: AgentId): AgentId[] {
-  const left = new Set(leavers.map(({ agentId }) => agentId));
+export function claimableOf(
+  { group: { current }, departures }: Membership,
+  self: AgentId,
+): AgentId[] {
+  const left = new Set(departures.leavers.map(({ agentId }) => agentId));
   return baseMembersOf(current).filter((agentId) => agentId !== self && !left.has(agentId));
 }
 

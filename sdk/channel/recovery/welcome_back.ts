@@ -127,8 +127,8 @@ function isMissing(group: Group, membership: Membership): boolean {
   const present = new Set(group.members().map(({ agentId }) => agentId));
   const here = new Set(baseMembersOf(group.current));
   const left = new Set([
-    ...membership.leavers.map(({ agentId }) => agentId),
-    ...membership.absentLeavers,
+    ...membership.departures.leavers.map(({ agentId }) => agentId),
+    ...membership.departures.absentLeavers,
   ]);
   return membership.group.members().some(({ agentId }) =>
     !present.has(agentId) && !left.has(agentId)

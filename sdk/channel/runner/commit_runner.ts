@@ -401,7 +401,7 @@ export class CommitRunner {
 
   #plan(plan: Plan, isWithoutLeavers: boolean): "change" | "nothing" | ChangeRefusal {
     const { membership } = this.#parts;
-    const leavers = isWithoutLeavers ? [] : membership.leavers;
+    const leavers = isWithoutLeavers ? [] : membership.departures.leavers;
     try {
       const planned = this.planOf(plan, leavers);
       if (planned === undefined) return "nothing";

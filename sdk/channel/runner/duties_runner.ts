@@ -84,7 +84,7 @@ export class DutiesRunner {
       judge: (request) => this.#claims.judge(request),
       lacks: (request) => this.#claims.lackedBy(request),
       get leavers() {
-        return membership.leavers.map((leaver) => leaver.agentId);
+        return membership.departures.leavers.map((leaver) => leaver.agentId);
       },
       get isWithoutLeavers() {
         return commits.isWithoutLeavers;

@@ -6,7 +6,8 @@ import type { NoticeBody } from "../../../proto/mod.ts";
 import type { PreparedCommit } from "../../mls/group.ts";
 import type { FoundingCandidate } from "../../mls/state_codec.ts";
 import type { RecordChange } from "../../store/mod.ts";
-import type { FollowVerdict, GenerationFounder, Membership } from "../group/membership.ts";
+import type { FollowVerdict, GenerationFounder } from "../group/followed_commits.ts";
+import type { Membership } from "../group/membership.ts";
 import type { KeptCommit } from "../group/signed_commit.ts";
 
 /** Somebody's commit. It is followed and durable, or the outcome says why not. */

@@ -10,7 +10,7 @@ import { ChainForks } from "../../mls/chain_forks.ts";
 import type { ReceivedOutcome } from "../../mls/durable_group.ts";
 import type { RecordChange } from "../../store/mod.ts";
 import type { Permit } from "../connection/permit.ts";
-import type { CommitPlace, FollowVerdict } from "../group/membership.ts";
+import type { CommitPlace, FollowVerdict } from "../group/followed_commits.ts";
 import { isAfterEnd } from "../reading/endings.ts";
 import type { LogPosition, OwnCommit } from "../reading/log_place.ts";
 import { stepReading } from "../reading/reading.ts";
@@ -303,14 +303,14 @@ export class ReadingRunner {
     const { membership, store } = this.#parts;
     const entry = this.#statement();
     if (entry.operation === "DeliverLeave") {
-      const { worth, write } = membership.noteLeave(leaveOf(entry.body));
+      const { worth, write } = membership.departures.noteLeave(leaveOf(entry.body));
       if (write.length > 0) await store.batch(write);
       return { type: "noted", job, worth };
     }
-    const write = membership.noteLapse(entry.body);
+    const write = membership.departures.noteLapse(entry.body);
     if (write.length > 0) {
       await store.batch(write);
-      membership.reportLapsed();
+      membership.departures.reportLapsed();
     }
     return { type: "noted", job };
   }

@@ -19,7 +19,8 @@ import {
 import { checkLeaf } from "../../mls/leaf.ts";
 import { isKeyMissing } from "../../mls/sealing_rules.ts";
 import { type ChannelDeps, clocksOf } from "../deps.ts";
-import type { Membership, RejoinClaim } from "../group/membership.ts";
+import type { RejoinClaim } from "../group/followed_commits.ts";
+import type { Membership } from "../group/membership.ts";
 import type { ReturningMember } from "../commits/plan.ts";
 import type { DeliveredRejoinRequest } from "../root/root_state.ts";
 import type { LeafStatus, MissingItem } from "../upkeep/duties_state.ts";

@@ -42,7 +42,7 @@ export function tellRoom(rooms: Rooms, effect: RoomEffect): RoomCompletion {
       rooms.service.connected(effect.tell.head);
       return void rooms.requester.connected();
     case "members":
-      if (effect.tell === "begun") rooms.membership.reportLapsed();
+      if (effect.tell === "begun") rooms.membership.departures.reportLapsed();
       else {
         rooms.newcomers.look(rooms.membership.agentIds);
         rooms.epochs.look();

@@ -88,7 +88,7 @@ const words: Words = {
   },
   content: { connected: "service.connected requester.connected" },
   members: {
-    begun: "membership.reportLapsed watch.look",
+    begun: "membership.departures.reportLapsed watch.look",
     replaced: "newcomers.look epochs.look watch.look",
   },
 };
@@ -97,10 +97,11 @@ const words: Words = {
 function listening(heard: string[]): Rooms {
   const room = (name: string): unknown =>
     new Proxy({}, {
-      get: (_, method) => (run: unknown): void => {
-        heard.push(`${name}.${String(method)}`);
-        if (method === "take" && typeof run === "function") run();
-      },
+      get: (_, method) =>
+        method === "departures" ? room(`${name}.departures`) : (run: unknown): void => {
+          heard.push(`${name}.${String(method)}`);
+          if (method === "take" && typeof run === "function") run();
+        },
     });
   // cast: nothing but methods is asked of it
   return new Proxy({}, { get: (_, name) => room(String(name)) }) as Rooms;

@@ -5,7 +5,7 @@ from typing import Callable
 
 from place import PairCase, channel_name, service, until
 from static_sdk import ChannelError, ChannelManager, InvalidArgumentError, aio
-from static_sdk.values import preview_of
+from static_sdk.values import post_quantum_of, preview_of
 
 
 class Ownership(PairCase):
@@ -43,6 +43,21 @@ class Ownership(PairCase):
         self.refused(theirs.preview_recovery, says="not stopped")
         with self.assertRaises(InvalidArgumentError):
             theirs.recover(without=[], keep=[me])
+
+    def test_post_quantum(self) -> None:
+        """health says whether recordings stay closed; a channel requires keys or prefers them"""
+        said = []
+        for choice in ({}, {"post_quantum": "require"}, {"post_quantum": "prefer"}):
+            name = channel_name()
+            self.alice.create(name, **choice)
+            known = self.alice.channel(name).health().post_quantum
+            said.append((known.state, known.since, known.required, known.until))
+        self.assertEqual(said, [("all", 0, True, None), ("all", 0, True, None), ("all", 0, False, None)])
+        with self.assertRaises((ChannelError, InvalidArgumentError)):
+            self.alice.create(channel_name(), post_quantum="always")
+        lost = {"state": "partly", "since": 0, "until": 7, "learnedMs": 1500, "because": "x", "by": None}
+        partly = post_quantum_of(lost)
+        self.assertEqual((partly.until, partly.learned_time, partly.because, partly.by), (7, 1.5, "x", None))
 
     def test_preview(self) -> None:
         """a preview names who would be out, and why, under Python names"""

@@ -8,6 +8,7 @@ import { type Channel, type ChannelEvent, StaticError } from "../../../sdk/mod.t
 import { sendBogus } from "../../support/scenario/bad_commits.ts";
 import { addOlderMember, createOlderMessage } from "../../support/scenario/older_member.ts";
 import { allStopped, recover, talk } from "../../support/scenario/recovery.ts";
+import { withBackup } from "../../support/scenario/set_back.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../../support/scenario/stage.ts";
 
 const sealingExtension = 0xf5cb;
@@ -31,7 +32,11 @@ Deno.test("a new channel is sealed for all, also after a restart, and requires k
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
   for (const actor of [alice, bob]) {
-    assertEquals((await actor.channel()).health().postQuantum, { state: "all", since: 0 });
+    assertEquals((await actor.channel()).health().postQuantum, {
+      state: "all",
+      since: 0,
+      required: true,
+    });
   }
   const old = await stage.actor("old");
   const message = createOlderMessage(old, stage, older);
@@ -51,7 +56,8 @@ Deno.test("a channel that prefers keys lets in who has none, tells everybody, an
   stage.postQuantum = "prefer";
   const { alice, bob, carol } = await stage.trio();
   const losses = lossesIn(await bob.channel());
-  assertEquals((await bob.channel()).health().postQuantum, { state: "all", since: 0 });
+  const before = { state: "all", since: 0, required: false } as const;
+  assertEquals((await bob.channel()).health().postQuantum, before);
   const old = await stage.actor("old");
   await addOlderMember(alice, old, stage, older);
   await allAgree(alice, bob, carol);
@@ -64,6 +70,8 @@ Deno.test("a channel that prefers keys lets in who has none, tells everybody, an
   const { postQuantum } = (await bob.channel()).health();
   assert(postQuantum.state === "partly");
   assertEquals([postQuantum.by, postQuantum.because], [by, because]);
+  const { epoch } = (await bob.channel()).health();
+  assertEquals([postQuantum.since, postQuantum.until], [0, epoch]);
   // One that comes later has not seen it; and both sides talk.
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await bob.manager.invite(name));
@@ -82,15 +90,18 @@ for (const postQuantum of ["require", "prefer"] as const) {
     await recover(alice);
     await talk(alice, carol);
     for (const actor of [alice, carol]) {
-      assertEquals((await actor.channel()).health().postQuantum, { state: "all", since: 0 });
+      const required = postQuantum === "require";
+      const all = { state: "all", since: 0, required } as const;
+      assertEquals((await actor.channel()).health().postQuantum, all);
     }
   });
 }
 
-Deno.test("a channel that was open is sealed from its founding on, once all have keys", async () => {
-  await using stage = await Stage.open();
-  stage.postQuantum = "prefer";
-  const { alice, bob, carol } = await stage.trio();
+/** An agent without a key was in the channel, and an owner has begun it anew without it. */
+async function reopened(
+  { alice, bob, carol }: Record<"alice" | "bob" | "carol", Actor>,
+  stage: Stage,
+): Promise<void> {
   const old = await stage.actor("old");
   await addOlderMember(alice, old, stage, older);
   await (await alice.channel()).removeMember(old.client.agentId);
@@ -100,9 +111,73 @@ Deno.test("a channel that was open is sealed from its founding on, once all have
   await allStopped(alice, carol);
   await recover(alice);
   await talk(alice, carol);
-  const [a, c] = [(await alice.channel()).health(), (await carol.channel()).health()];
-  assertEquals(a.postQuantum, { state: "all", since: 2 ** 32 + 1 });
-  assertEquals(c.postQuantum, a.postQuantum);
+}
+
+Deno.test("a channel that was open is sealed from its founding on, once all have keys, and says so when it is lost again", async () => {
+  await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
+  const trio = await stage.trio();
+  const { alice, carol } = trio;
+  await reopened(trio, stage);
+  const since = 2 ** 32 + 1;
+  for (const actor of [alice, carol]) {
+    const { postQuantum } = (await actor.channel()).health();
+    assertEquals(postQuantum, { state: "all", since, required: false });
+  }
+  await addOlderMember(alice, await stage.actor("older"), stage, older);
+  await allAgree(alice, carol);
+  const { postQuantum, issues } = (await carol.channel()).health();
+  assert(postQuantum.state === "partly");
+  assertEquals([postQuantum.since, postQuantum.until], [since, since + 1]);
+  assert(issues.some(({ kind }) => kind === "post_quantum_lost"));
+});
+
+Deno.test("a member that was away while a sealing was lost and regained is told of the loss", async () => {
+  await using stage = await Stage.open();
+  stage.postQuantum = "prefer";
+  const trio = await stage.trio();
+  const { carol } = trio;
+  const before = await carol.backup();
+  await reopened(trio, stage);
+  await carol.restore(before);
+  assertEquals(await stateOf(carol), "all");
+  const losses = lossesIn(await carol.channel());
+  await until("carol is back", async () => (await carol.channel()).health().epoch > 2 ** 32);
+  await until("carol is told", () => losses.length > 0);
+  const { postQuantum } = (await carol.channel()).health();
+  assertEquals(postQuantum, { state: "all", since: 2 ** 32 + 1, required: false });
+});
+
+Deno.test("a relay that is set back to before a loss makes nobody forget it", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    stage.postQuantum = "prefer";
+    const { alice, bob, carol } = await stage.trio();
+    await talk(alice, bob, carol);
+    await backUp();
+    await bob.stop();
+    await addOlderMember(alice, await stage.actor("old"), stage, older);
+    await allAgree(alice, carol);
+    const { postQuantum: known } = (await carol.channel()).health();
+    assert(known.state === "partly");
+    for (const actor of [alice, carol]) await actor.stop();
+    await restore();
+    await bob.start();
+    const inside = await bob.inside();
+    await inside.commit();
+    await inside.commit();
+    for (const actor of [alice, carol]) await actor.start();
+    for (const actor of [alice, carol]) {
+      await until("it is back", async () => {
+        const { state, issues } = (await actor.channel()).health();
+        return state === "ok" && issues.some(({ kind }) => kind === "rejoined");
+      });
+    }
+    // The group is one that says that it is sealed from its beginning on.
+    assertEquals((await bob.channel()).health().postQuantum.state, "all");
+    assertEquals((await carol.channel()).health().postQuantum, known);
+    await carol.restart();
+    assertEquals((await carol.channel()).health().postQuantum, known);
+  });
 });
 
 Deno.test("a member that comes back to a channel which was opened meanwhile is told", async () => {

@@ -78,13 +78,18 @@ export function MeterView({ agent, room }: { agent: TabAgent; room: ChatRoom | u
   `;
 }
 
-function recordings({ state }: PostQuantum): string {
-  if (state === "all") {
-    return "Recordings of this channel stay closed to outsiders, also for a later quantum computer.";
+function recordings(postQuantum: PostQuantum): string {
+  const { state } = postQuantum;
+  const open = "A later quantum computer may open recordings of this channel";
+  if (state === "none") return `${open}.`;
+  const isOlderOpen = postQuantum.since > 0;
+  if (state === "partly") {
+    const from =
+      `${open} from epoch ${postQuantum.until} on, when an agent without post-quantum keys was let in`;
+    return isOlderOpen ? `${from}, and those from before epoch ${postQuantum.since}.` : `${from}.`;
   }
-  return state === "partly"
-    ? "Recordings of this channel are closed to a later quantum computer only up to when an agent without post-quantum keys joined."
-    : "A later quantum computer may open recordings of this channel.";
+  const which = isOlderOpen ? `from epoch ${postQuantum.since} on ` : "";
+  return `Recordings of this channel ${which}stay closed to outsiders, also for a later quantum computer.`;
 }
 
 /** Every choice tells its price. Another one takes a new connection. */

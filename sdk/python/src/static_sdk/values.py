@@ -239,10 +239,14 @@ class PostQuantum:
 
     #: ``all``, ``partly`` (until an agent without a post-quantum key came in) or ``none``.
     state: str
-    #: With ``all``: the first epoch from which it is so, 0 since the channel was made.
+    #: With ``all`` and ``partly``: the first epoch from which it is so, 0 since the channel was made.
     since: Optional[int] = None
+    #: With ``all``: whether nobody comes in without such keys. Otherwise a member can let one in, which ends it.
+    required: Optional[bool] = None
+    #: With ``partly``: the first epoch that may be open.
+    until: Optional[int] = None
     #: With ``partly``: when this agent learned of it, by the local clock.
-    until: Optional[float] = None
+    learned_time: Optional[float] = None
     #: With ``partly``: the agent without a key, and the member that let it in, if they are known.
     because: Optional[str] = None
     by: Optional[str] = None
@@ -434,11 +438,13 @@ def health_of(health: Mapping[str, Any]) -> Health:
 
 
 def post_quantum_of(found: Mapping[str, Any]) -> PostQuantum:
-    until = found.get("untilMs")
+    learned = found.get("learnedMs")
     return PostQuantum(
         state=found["state"],
         since=found.get("since"),
-        until=None if until is None else until / 1000,
+        required=found.get("required"),
+        until=found.get("until"),
+        learned_time=None if learned is None else learned / 1000,
         because=found.get("because"),
         by=found.get("by"),
     )
