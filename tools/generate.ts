@@ -1,9 +1,9 @@
 /**
- * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, the pages
- * of errors, limits and SDK, the modules of `wasm/assembly`, table and blocking face of
- * the Python package, the threads of the SDK, the CLI's reference and the table of benchmarks.
- * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
- * comes from npm; no network is used by the generators themselves.
+ * Regenerates what is checked in: `proto/relay.proto`, the page of the protocol's fields, lists of
+ * errors, limits, claims and the SDK's methods, the modules of `wasm/assembly`, table and blocking
+ * face of the Python package, the threads of the SDK, the CLI's reference and the table of
+ * benchmarks. With `--check` it writes nothing and fails when what is checked in differs.
+ * Everything it needs comes from npm; no network is used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
@@ -11,6 +11,7 @@ import { commands, renderReference } from "../cli/mod.ts";
 import { renderBlocking, renderPythonTable } from "./generate_python.ts";
 import { createWasmGenerator, wasmModules } from "./generate_wasm.ts";
 import { createWorkerGenerator } from "./generate_workers.ts";
+import { renderClaims } from "./pages/claims_list.ts";
 import { renderErrors } from "./pages/errors_page.ts";
 import { renderFields } from "./pages/fields_page.ts";
 import { renderHost } from "./pages/host_page.ts";
@@ -57,6 +58,14 @@ const targets = [
     source: "proto/host/operations.ts",
     generate: async () => format(renderHost(await Deno.readTextFile("docs/host.md"))),
   },
+  {
+    path: "docs/claims.json",
+    source: "the marks of the security pages",
+    generate: () => {
+      const read = (path: string): string => Deno.readTextFileSync(path);
+      return format(renderClaims(JSON.parse(read("docs/claims.json")), read), "json");
+    },
+  },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
   {
     path: "bench/README.md",
@@ -98,10 +107,9 @@ async function generateBenchmarks(): Promise<string> {
   return await format(page.slice(0, begin) + section + page.slice(end));
 }
 
-/** A page. */
-async function format(text: string): Promise<string> {
+async function format(text: string, kind: "md" | "json" = "md"): Promise<string> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--quiet", "--ext=md", "-"],
+    args: ["fmt", "--quiet", `--ext=${kind}`, "-"],
     stdin: "piped",
     stdout: "piped",
   }).spawn();

@@ -6,7 +6,6 @@ import { type Command, globalFlags } from "../command.ts";
 import { exitCodes } from "../exit_codes.ts";
 import { usageLine } from "./help.ts";
 
-const program = "static";
 /** From so many commands on, an argument or a flag is explained once for all of them. */
 const commonFrom = 3;
 
@@ -28,14 +27,15 @@ export function renderReference(commands: readonly Command[]): string {
 function section(command: Command, common: ReadonlySet<string>): string {
   const { path, summary, details = [], flags = [] } = command;
   const own = itemsOf(command).filter((each) => !common.has(each));
-  const text = [`${summary}.`, ...details].join(" ");
-  const named = flags.filter(({ name, value, summary }) =>
-    common.has(item(flag(name, value), summary))
+  const shared = flags.filter(({ name, value, summary }) =>
+    common.has(item(flag(name, value), summary)) && name !== "agent"
   ).map(({ name, value }) => `[${flag(name, value)}]`);
-  const usage = usageLine(command, program).replace(" [FLAGS]", "");
+  const words = usageLine(command, "").replace(" [FLAGS]", "").trim().slice(path.length).trim();
+  const usage = [words, ...shared].join(" ").trim();
+  const text = [`${summary}.`, ...details].join(" ");
   return [
     `### ${path}\n`,
-    `\`${[usage, ...named].join(" ")}\`: ${text}\n`,
+    `${usage === "" ? "" : `\`${usage}\`: `}${text}\n`,
     ...(own.length > 0 ? [...own, ""] : []),
   ].join("\n");
 }

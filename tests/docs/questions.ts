@@ -22,8 +22,8 @@ export const questions: readonly Question[] = [
   {
     reader: "newcomer",
     question: "Can the server read messages?",
-    page: "docs/security_model.md",
-    answer: "read, forge, reorder the messages of one sender unnoticed",
+    page: "docs/security.md",
+    answer: "Cannot read messages",
   },
   {
     reader: "newcomer",

@@ -28,7 +28,7 @@ Deno.test("the skill has the form of one, and names tools that exist", async () 
 
 Deno.test("the page about language models lists exactly the tools that there are", async () => {
   const page = await Deno.readTextFile(new URL("agents.md", docs));
-  const [, section = ""] = page.split(/^## (?:Tools|Resources and hints)$/m);
+  const [, section = ""] = page.split(/^## (?:Tools|What is kept from the model)$/m);
   const listed = Array.from(section.matchAll(/^\| `(\w+)` +\|/gm), ([, name = ""]) => name);
   const sources = await Promise.all(
     ["tools.ts", "allowed_tools.ts"].map((file) =>
