@@ -99,6 +99,7 @@ async function connectWith(
     const session = createEndedSession(
       agentId,
       createError("store_corrupt", text, { cause: fault }),
+      () => runtime.nowMs(),
     );
     return await Agent.open({ store, session, runtime, signatures, identity, trust });
   }

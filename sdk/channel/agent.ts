@@ -94,7 +94,7 @@ export class Agent {
     this.agentId = given.session.agentId;
     const { pace = createPace(), trust = nobodyKnown } = given;
     const badges = given.ownBadges?.choice(given.signatures);
-    const relayNowMs = (): number => runtime.nowMs() + given.session.clockOffsetMs;
+    const relayNowMs = (): number => given.session.relayNowMs();
     this.keyPackages = new KeyPackages({ ...this.parts, badges, relayNowMs });
     this.#deps = {
       ...this.parts,

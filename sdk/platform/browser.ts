@@ -9,7 +9,7 @@ import { webtransport } from "./browser_webtransport.ts";
 import { show } from "./console.ts";
 import { DialPlaces } from "../transport/dial_places.ts";
 import type { Platform } from "./platform.ts";
-import { after, nowMs, randomBytes, rest } from "./timers.ts";
+import { after, nowMs, randomBytes, rest, steadyMs } from "./timers.ts";
 import { startWebWorker } from "./web_worker.ts";
 
 export const platform: Platform = {
@@ -19,6 +19,7 @@ export const platform: Platform = {
   dials: new DialPlaces(),
   openHttp,
   nowMs,
+  steadyMs,
   after,
   rest,
   randomBytes,

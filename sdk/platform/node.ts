@@ -14,7 +14,7 @@ import { DialPlaces } from "../transport/dial_places.ts";
 import type { Platform } from "./platform.ts";
 import { onSignal } from "./signals.ts";
 import { readSettings } from "./settings.ts";
-import { after, nowMs, randomBytes, rest } from "./timers.ts";
+import { after, nowMs, randomBytes, rest, steadyMs } from "./timers.ts";
 import { findTrust, openTrust } from "./trust_file.ts";
 
 export const platform: Platform = {
@@ -24,6 +24,7 @@ export const platform: Platform = {
   dials: new DialPlaces(),
   openHttp,
   nowMs,
+  steadyMs,
   after,
   rest,
   randomBytes,

@@ -31,6 +31,8 @@ export interface Platform {
   openHttp(trust: CertificateTrust): HttpClient;
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
+  /** Milliseconds since any moment, which go on evenly when somebody sets the clock. */
+  steadyMs(): number;
   /** Runs once after the time; returns a function to cancel it. */
   after(ms: number, run: () => void): () => void;
   /** Resolves in a later turn of the event loop. */

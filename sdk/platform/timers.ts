@@ -5,6 +5,11 @@ export function nowMs(): number {
   return Date.now();
 }
 
+/** Goes on evenly, also when somebody sets the clock. */
+export function steadyMs(): number {
+  return performance.now();
+}
+
 /** Waits from here on share one timer. */
 const longMs = 5_000;
 const shared = new SharedTimer();

@@ -77,11 +77,9 @@ export class CoverKeeper {
   }
 
   /** The relay has stopped its cover; ours would be paid from the same budget. */
-  relayStopped({ untilMs }: NoticeBody<"CoverStopped">, clockOffsetMs: number): void {
+  relayStopped({ untilMs }: NoticeBody<"CoverStopped">, relayNowMs: number): void {
     this.#cancelRelays?.();
-    const waitMs = untilMs === undefined
-      ? longestWaitMs
-      : untilMs - clockOffsetMs - this.#deps.nowMs();
+    const waitMs = untilMs === undefined ? longestWaitMs : untilMs - relayNowMs;
     this.#cancelRelays = this.#deps.after(Math.min(Math.max(0, waitMs), longestWaitMs), () => {
       this.#cancelRelays = undefined;
       this.#apply();

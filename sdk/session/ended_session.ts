@@ -6,12 +6,16 @@ import type { AgentId } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { RelaySession } from "./relay_session.ts";
 
-export function createEndedSession(agentId: AgentId, error: StaticError): RelaySession {
+export function createEndedSession(
+  agentId: AgentId,
+  error: StaticError,
+  nowMs: () => number,
+): RelaySession {
   const hearsNothing = (): () => void => () => {};
   return {
     agentId,
     state: { kind: "ended", error },
-    clockOffsetMs: 0,
+    relayNowMs: nowMs,
     call: () => Promise.reject(error),
     acknowledge: () => {},
     confirm: () => {},

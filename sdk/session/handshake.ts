@@ -27,15 +27,15 @@ export interface AuthenticatedConnection {
   readonly cellBytes: number;
   readonly features: readonly number[];
   readonly reply: ReplyBody<"Authenticate">;
-  /** The local clock when the relay read its own, as good as the round trip tells. */
-  readonly localTimeMs: number;
+  /** The steady clock when the relay read its own, as good as the round trip tells. */
+  readonly steadyMs: number;
 }
 
 /** `onAuthenticated` runs before anything that the relay sent behind its answer is looked at. */
 export async function authenticate(
   connection: RelayConnection,
   { token, origin, identity, publicKey, sign, clientNonce, cover }: HandshakeCredentials,
-  nowMs: () => number,
+  steadyMs: () => number,
   onAuthenticated: (authenticated: AuthenticatedConnection) => void,
 ): Promise<void> {
   const { version, nonce: relayNonce, cellBytes, features } = await connection.request(
@@ -53,7 +53,7 @@ export async function authenticate(
   const agentId = agentIdOf(publicKey, identity);
   const statement = authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
   const signature = sign(statement);
-  const sentMs = nowMs();
+  const sentMs = steadyMs();
   // Before Authenticate and in the same cell, so that cover begins with the session, both ways.
   connection.cover(cover);
   // A relay that refuses gives no cover of its own.
@@ -74,7 +74,7 @@ export async function authenticate(
           "The relay took this agent for another; it is broken or not what it claims",
         );
       }
-      onAuthenticated({ cellBytes, features, reply, localTimeMs: (sentMs + nowMs()) / 2 });
+      onAuthenticated({ cellBytes, features, reply, steadyMs: (sentMs + steadyMs()) / 2 });
     },
   });
 }

@@ -72,7 +72,7 @@ export async function openRelaySession(
   platform: Platform,
 ): Promise<RelaySession> {
   const settings = await settingsFor(options, platform);
-  const { nowMs, after, randomBytes, openHttp, dials } = platform;
+  const { nowMs, steadyMs, after, randomBytes, openHttp, dials } = platform;
   const trusted = await readTrusted(options, settings, platform);
   const openApi = (): HttpClient => openHttp(trusted.api);
   const credentials = credentialsOf(options, settings);
@@ -95,6 +95,7 @@ export async function openRelaySession(
     ...(dials && { dials }),
     tokens,
     nowMs,
+    steadyMs,
     after,
     randomBytes,
     ...serviceOf(apiUrl, credentials.apiKey, { api: trusted.api, relay: trust }, platform),

@@ -48,6 +48,8 @@ export interface SessionDeps {
   readonly dials?: DialPlaces;
   readonly tokens: TokenSource;
   readonly nowMs: () => number;
+  /** Goes on evenly when somebody sets the clock: intervals are measured by it. */
+  readonly steadyMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
   /** How much of the plan is used; undefined when the API cannot say it now. */

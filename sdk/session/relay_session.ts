@@ -21,11 +21,8 @@ import type { AgentService } from "./service.ts";
 export interface RelaySession {
   readonly agentId: AgentId;
   readonly state: SessionState;
-  /**
-   * Add to the local clock to have the relay's, as its last answer said. Changes while the session
-   * is online: either clock may be set at any time.
-   */
-  readonly clockOffsetMs: number;
+  /** The relay's time; by our own clock until the first connection. */
+  relayNowMs(): number;
   /**
    * The account is suspended, as far as is known: the session is not online, and will be when that
    * is over.

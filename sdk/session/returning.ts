@@ -64,9 +64,7 @@ export class ReturnWaits {
       this.#hurry = () => {
         this.#hurry = () => {};
         cancel();
-        // By a clock that was set back meanwhile no time has passed.
-        const passedMs = Math.max(0, nowMs() - sinceMs);
-        cancel = after(Math.max(0, ms * hurriedPart - passedMs), done);
+        cancel = after(Math.max(0, ms * hurriedPart - (nowMs() - sinceMs)), done);
       };
     });
   }

@@ -25,6 +25,7 @@ import { CoverKeeper } from "./cover_keeper.ts";
 import { Dialer, type OnlineConnection } from "./dialer.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
+import { RelayClock } from "./relay_clock.ts";
 import { ReturnWaits } from "./returning.ts";
 import {
   afterConnection,
@@ -73,13 +74,15 @@ class ReconnectingSession implements RelaySession {
   #state: SessionState;
   #connection: RelayConnection | undefined;
   #token = "";
-  #clockOffsetMs = 0;
+  readonly #clock: RelayClock;
   #lastError: StaticError | undefined;
   #stopUpkeep: () => void = () => {};
 
   constructor(options: SessionOptions, deps: SessionDeps) {
     this.agentId = agentIdOf(options.publicKey, options.identity);
     this.#deps = deps;
+    this.#clock = new RelayClock(deps);
+    const intervals = { ...deps, nowMs: deps.steadyMs };
     this.usage = deps.usage;
     this.service = deps.service;
     this.#timing = { ...defaultTiming, ...options.timing };
@@ -99,16 +102,16 @@ class ReconnectingSession implements RelaySession {
       hasRoom: () => (this.#connection?.pendingBytes ?? 0) < maxPendingBytes,
     });
     const { minRetryMs: minMs, maxRetryMs: maxMs } = this.#timing;
-    this.#returning = new ReturnWaits({ minMs, maxMs }, { ...deps, random: this.#random });
+    this.#returning = new ReturnWaits({ minMs, maxMs }, { ...intervals, random: this.#random });
     this.#attempts = startAttempts(options.untilMs);
     this.#opening = new Dialer(options, {
-      ...deps,
+      ...intervals,
       random: this.#random,
       connectMs: this.#timing.connectMs,
       cover: () => this.#cover.wanted,
       onNotice: (notice) => {
         if (notice.operation === "CoverStopped") {
-          this.#cover.relayStopped(notice.body, this.#clockOffsetMs);
+          this.#cover.relayStopped(notice.body, this.#clock.nowMs);
         }
         this.#notice(notice);
       },
@@ -126,8 +129,8 @@ class ReconnectingSession implements RelaySession {
     return this.#state;
   }
 
-  get clockOffsetMs(): number {
-    return this.#clockOffsetMs;
+  relayNowMs(): number {
+    return this.#clock.nowMs;
   }
 
   get suspension(): StaticError | undefined {
@@ -238,9 +241,9 @@ class ReconnectingSession implements RelaySession {
       attemptMs(this.#attempts, this.#deps.nowMs()),
     );
     if (connection instanceof StaticError) return { error: connection };
-    const sinceMs = this.#deps.nowMs();
+    const sinceMs = this.#deps.steadyMs();
     const error = await connection.ended;
-    this.#attempts = afterConnection(this.#attempts, this.#deps.nowMs() - sinceMs >= stableMs);
+    this.#attempts = afterConnection(this.#attempts, this.#deps.steadyMs() - sinceMs >= stableMs);
     if (error.code === "session_expired") this.#opening.refuse(this.#token);
     const fault = this.#goOffline();
     // Whatever the relay says itself has another code.
@@ -254,7 +257,7 @@ class ReconnectingSession implements RelaySession {
     const { cellBytes, features, transport } = online;
     this.#connection = online.connection;
     this.#token = online.token;
-    this.#setClock(relayTimeMs, online.localTimeMs);
+    this.#clock.told(relayTimeMs, online.steadyMs);
     this.#returning.told(online.reply.returnWithinMs);
     this.#cover.attach(online.connection);
     this.#stopUpkeep = startUpkeep({
@@ -264,7 +267,7 @@ class ReconnectingSession implements RelaySession {
       random: this.#random,
       onRenewed: (token) => this.#token = token,
       onAnswer: ({ returnWithinMs }) => this.#returning.told(returnWithinMs),
-      onClock: (relayTimeMs, localTimeMs) => this.#setClock(relayTimeMs, localTimeMs),
+      clock: this.#clock,
     });
     const connection = {
       limits,
@@ -281,15 +284,11 @@ class ReconnectingSession implements RelaySession {
     this.#enter(this.#state);
   }
 
-  /** `localTimeMs` is our own clock when the relay read its own. */
-  #setClock(relayTimeMs: number, localTimeMs: number): void {
-    this.#clockOffsetMs = Math.round(relayTimeMs - localTimeMs);
-  }
-
   /** Returns the error of a listener that failed. */
   #goOffline(): StaticError | undefined {
     if (this.#connection === undefined) return undefined;
     this.#connection = undefined;
+    this.#clock.lost();
     this.#cover.detach();
     this.#stopUpkeep();
     this.#gate.close();

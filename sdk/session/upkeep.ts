@@ -4,25 +4,22 @@ import { createError } from "../base/errors.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type OnlineConnection, toError } from "./dialer.ts";
 import type { SessionDeps } from "./options.ts";
+import type { RelayClock } from "./relay_clock.ts";
 import { startRenewal } from "./renewal.ts";
 
-/**
- * A clock that was read over a longer round trip says nothing: our own was set meanwhile, or the
- * machine slept. The next Ping tells.
- */
+/** A clock that was read over a longer round trip tells less than is known. */
 const longestReadingMs = 10_000;
 
 export interface UpkeepOptions {
   readonly online: OnlineConnection;
   readonly limits: RelayLimits;
-  readonly deps: Pick<SessionDeps, "tokens" | "nowMs" | "after">;
+  readonly deps: Pick<SessionDeps, "tokens" | "steadyMs" | "after">;
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly onRenewed: (token: string) => void;
   /** To a Ping. */
   readonly onAnswer: (reply: ReplyBody<"Ping">) => void;
-  /** The relay has read its clock when ours showed `localTimeMs`. */
-  readonly onClock: (relayTimeMs: number, localTimeMs: number) => void;
+  readonly clock: RelayClock;
 }
 
 /** Returns a function to stop it. */
@@ -33,15 +30,15 @@ export function startUpkeep(options: UpkeepOptions): () => void {
     random,
     onRenewed,
     onAnswer,
-    onClock,
+    clock,
   } = options;
-  const { tokens, nowMs, after } = options.deps;
+  const { tokens, steadyMs, after } = options.deps;
   const ping = async (): Promise<ReplyBody<"Ping">> => {
-    const sentMs = nowMs();
+    const sentMs = steadyMs();
     const reply = await connection.request("Ping", {});
-    const tookMs = nowMs() - sentMs;
+    const tookMs = steadyMs() - sentMs;
     onAnswer(reply);
-    if (tookMs >= 0 && tookMs <= longestReadingMs) onClock(reply.relayTimeMs, sentMs + tookMs / 2);
+    if (tookMs <= longestReadingMs) clock.told(reply.relayTimeMs, sentMs + tookMs / 2);
     return reply;
   };
   const heartbeat = startHeartbeat({

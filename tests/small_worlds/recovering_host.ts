@@ -378,7 +378,7 @@ export class RecoveringHost {
   }
 
   #ownOf(reference: string): Extract<RecoveryWorkResult, { of: "request" }>["own"] {
-    return { reference, leaf: reference, notAfterMs: Infinity };
+    return { reference, leaf: reference, notBeforeMs: 0, notAfterMs: Infinity };
   }
 
   /** A Welcome is named by the entry that carries it. */

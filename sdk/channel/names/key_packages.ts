@@ -114,7 +114,8 @@ function looked(
   if (isPassed(run, cause)) return again(run, cause);
   const { state, facts: { nowMs }, effects } = run;
   const over = all.filter((each) =>
-    nowMs > each.madeAtMs + lifetimeMs + limits.clockSkewMs || isUsedUp(each, all, nowMs)
+    nowMs > each.madeAtMs + lifetimeMs + limits.clockSkewMs || isUsedUp(each, all, nowMs) ||
+    (isAhead(each, nowMs) && !each.isThere && each.purpose !== "handed")
   );
   const known = all.filter((each) => !over.includes(each));
   const wanted = uploadFor(run, cause, known);
@@ -126,6 +127,11 @@ function looked(
   }
   state.refill = { at: "writing", job, cause, upload: wanted, there };
   effects.push({ type: "write", job, pool, lastResort, forget });
+}
+
+/** Made by a clock that was ahead: the relay takes it when its time has come, and no sooner. */
+function isAhead({ madeAtMs }: KnownKeyPackage, nowMs: number): boolean {
+  return madeAtMs > nowMs + limits.clockSkewMs;
 }
 
 function isUsedUp(
@@ -193,9 +199,10 @@ function freshLastResort(
   known: readonly KnownKeyPackage[],
   { nowMs }: KeyPackageFacts,
 ): KnownKeyPackage | undefined {
-  return known.toSorted((a, b) => b.madeAtMs - a.madeAtMs).find((
-    { purpose, madeAtMs, isUsed, isOlder },
-  ) => purpose === "last_resort" && !isUsed && !isOlder && nowMs - madeAtMs < lastResortAgeMs);
+  const isFresh = (each: KnownKeyPackage): boolean =>
+    each.purpose === "last_resort" && !each.isUsed && !each.isOlder &&
+    nowMs - each.madeAtMs < lastResortAgeMs && !isAhead(each, nowMs);
+  return known.toSorted((a, b) => b.madeAtMs - a.madeAtMs).find(isFresh);
 }
 
 /** The oldest of the pool, beside so many new ones. */

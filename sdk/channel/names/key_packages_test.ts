@@ -166,6 +166,20 @@ Deno.test("a last resort that was used goes a week after the relay got another o
   assertEquals(forgets(8, { purpose: "pool" }), [[]]);
 });
 
+Deno.test("those that were made by a clock that was ahead, and that no relay took, go, and no last resort of them is uploaded", () => {
+  const ahead = { madeAtMs: 465 * dayMs, isThere: false } as const;
+  const agent = new Agent().ask(connection(0, false)).looked(
+    { ...lastResort, ...ahead },
+    { id: "pooled", ...ahead },
+    { id: "asks", purpose: "handed", ...ahead },
+    { id: "there", madeAtMs: 465 * dayMs },
+    { id: "minutes", madeAtMs: 100 * dayMs + 60_000, isThere: false },
+  );
+  assertEquals(agent.effects, [
+    { type: "write", job: 1, pool: 10, lastResort: true, forget: ["last", "pooled"] },
+  ]);
+});
+
 Deno.test("a program that replaces all is answered, and hears why it could not be done", () => {
   const agent = new Agent().ask({ of: "program", operation: 7 }).looked().end({
     type: "written",

@@ -66,6 +66,7 @@ export type ReturnGround = "commits" | "word" | "lapse" | "stop";
 export interface RejoinKeyPackage {
   readonly reference: string;
   readonly leaf: string;
+  readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
 

@@ -215,25 +215,25 @@ function waited(
 }
 
 /**
- * A KeyPackage that is in the group already cannot come into it again, and one that is nearly over
- * helps nobody.
+ * A KeyPackage that is in the group already cannot come into it again, and one that is nearly over,
+ * or was made by a clock that was ahead, helps nobody.
  */
 function make(run: RecoveryRun, attempt: NonNullable<WayBack["attempt"]>): void {
   const { state, facts } = run;
   const { generation } = held(run);
   const leaf = presentLeaf(run);
-  if (
-    state.own !== undefined &&
-    (state.own.notAfterMs < facts.relayNowMs + renewMs || state.own.leaf === leaf)
-  ) {
-    spend(run);
-  }
+  const { own } = state;
+  if (own !== undefined && (!isUsable(own, facts.relayNowMs) || own.leaf === leaf)) spend(run);
   const signed = leafToSign(run);
   // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where
   // it was signed about.
   change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
   const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
+}
+
+function isUsable({ notBeforeMs, notAfterMs }: RejoinKeyPackage, nowMs: number): boolean {
+  return notBeforeMs <= nowMs && nowMs + renewMs <= notAfterMs;
 }
 
 function presentLeaf(run: RecoveryRun): string {

@@ -286,6 +286,7 @@ export class RecoveryBytes {
     return {
       reference,
       leaf: bytesToHex(encodeLeaf(leafNode)),
+      notBeforeMs: Number(leafNode.lifetime.notBefore) * 1000,
       notAfterMs: Number(leafNode.lifetime.notAfter) * 1000,
     };
   }

@@ -17,7 +17,6 @@ export interface BenchOptions {
   readonly relay?: Omit<ScriptedRelayOptions, "nowMs">;
   readonly tokens?: TokenSource;
   readonly connectors?: (relay: ScriptedRelay) => readonly Connector[];
-  /** How far the relay's clock is ahead of the client's. */
   readonly relayAheadMs?: number;
 }
 
@@ -25,6 +24,8 @@ export class Bench {
   readonly clock = new SimulatedClock();
   /** How far the client's clock has been set since it began. */
   skewMs = 0;
+  /** How far the relay's clock is ahead of the client's, before that was set. */
+  relayAheadMs: number;
   readonly relay: ScriptedRelay;
   readonly session: RelaySession;
   /** The calls to listeners, in order: notices by name, "online" and "offline". */
@@ -36,9 +37,10 @@ export class Bench {
     { endpoint = "quic://relay.test", session, relay, tokens, connectors, relayAheadMs = 0 }:
       BenchOptions = {},
   ) {
+    this.relayAheadMs = relayAheadMs;
     const seed = new Uint8Array(32).fill(3);
     this.relay = new ScriptedRelay({
-      nowMs: () => Math.round(this.clock.nowMs()) + relayAheadMs,
+      nowMs: () => Math.round(this.clock.nowMs()) + this.relayAheadMs,
       ...relay,
     });
     this.session = createRelaySession({
@@ -53,6 +55,7 @@ export class Bench {
       tokens: tokens ??
         { renewable: true, get: ({ instead } = {}) => Promise.resolve(`${instead ?? ""}+token`) },
       nowMs: () => this.clock.nowMs() + this.skewMs,
+      steadyMs: () => this.clock.nowMs(),
       after: this.clock.after,
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     });

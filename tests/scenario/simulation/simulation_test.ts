@@ -146,6 +146,9 @@ const misjudged: typeof mended = [
   // The founder was out of step, and by the clock of the only other honest member, years ahead,
   // every KeyPackage had expired.
   [2863066079, { badges: true, hostileCommits: true }],
+  // A clock was a year ahead for seconds, in which an agent asked to come back: its KeyPackage was
+  // of the next year, and it went on asking with that.
+  [3622281206, { badges: true, hostileCommits: true }],
 ];
 
 Deno.test("schedules that once showed a fault show it no more", async () => {

@@ -48,8 +48,6 @@ export interface SessionKey {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** So often a session asks for the relay's time. */
-const pingMs = 10_000;
 
 export class MemorySession implements RelaySession {
   readonly agentId: AgentId;
@@ -66,7 +64,7 @@ export class MemorySession implements RelaySession {
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   readonly #riding = new Map<ChannelId, RequestBody<"Confirm">>();
   #state: SessionState = { kind: "connecting" };
-  #clock = { askedAtMs: 0, offsetMs: 0 };
+  #knowsTime = false;
   #client: TestClient | undefined;
   #connecting: Promise<void> | undefined;
   #online = Promise.withResolvers<void>();
@@ -86,17 +84,8 @@ export class MemorySession implements RelaySession {
     return this.#state;
   }
 
-  /** As the last Ping of a session says that asks every ten seconds. */
-  get clockOffsetMs(): number {
-    const isDue = this.#world().time.nowMs() - this.#clock.askedAtMs >= pingMs;
-    if (isDue && this.#state.kind === "online") this.ping();
-    return this.#clock.offsetMs;
-  }
-
-  /** Asks for the relay's time now. */
-  ping(): void {
-    const askedAtMs = this.#world().time.nowMs();
-    this.#clock = { askedAtMs, offsetMs: askedAtMs - this.#runtime.nowMs() };
+  relayNowMs(): number {
+    return this.#knowsTime ? this.#world().time.nowMs() : this.#runtime.nowMs();
   }
 
   /** Connects (again). Notices that come before the listeners know of the connection wait. */
@@ -135,7 +124,7 @@ export class MemorySession implements RelaySession {
     // It was closed meanwhile: a process that is gone must not come back.
     if (this.#state.kind === "ended") return client.close();
     const { limits, features, keyPackages, hasLastResort } = reply;
-    this.ping();
+    this.#knowsTime = true;
     const connection = {
       limits,
       features,
