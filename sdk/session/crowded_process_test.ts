@@ -71,6 +71,7 @@ function sessionsOf(
       ...deps,
       tokens: { renewable: true, get: () => Promise.resolve("token") },
       nowMs: () => clock.nowMs(),
+      steadyMs: () => clock.nowMs(),
       randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     }));
 }
