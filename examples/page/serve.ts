@@ -25,7 +25,7 @@ async function bundlePage(): Promise<Uint8Array<ArrayBuffer>> {
   await Deno.writeTextFile(map, JSON.stringify({ imports: Object.fromEntries(imports) }));
   const page = new URL("page.mjs", folder).pathname;
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["bundle", "--quiet", "--no-lock", "--platform", "browser", "--import-map", map, page],
+    args: ["bundle", "--quiet", "--platform", "browser", "--import-map", map, page],
   }).output();
   await Deno.remove(map);
   if (!success) throw new Error(new TextDecoder().decode(stderr));
