@@ -29,7 +29,7 @@ const builders = besideCode.filter((folder) => folder !== "bench").map((folder) 
 );
 
 const ceilings: readonly Ceiling[] = [
-  { what: "words in docs/", size: wordsOf(docs), limit: 62_500, goal: 60_000, slack: 1_500 },
+  { what: "words in docs/", size: wordsOf(docs), limit: 60_000, goal: 60_000, slack: 1_500 },
   { what: "pages in docs/", size: docs.length, limit: 28, goal: 28, slack: 0 },
   {
     what: "words of READMEs beside code",

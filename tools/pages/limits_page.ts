@@ -43,7 +43,7 @@ export function renderLimits(read: ReadPage): string {
 function listOf(limits: readonly Limit[]): string {
   return limits.map(([name, value, of, above, ...setBy]) => {
     const by = setBy.map((each) => `\`${each}\``).join(", ");
-    return `- ${name}, each ${of}: **${value}**${by === "" ? "" : ` (${by})`}; then ${above}`;
+    return `- ${name} (${of}): **${value}**${by === "" ? "" : `, ${by}`}; ${above}`;
   }).join("\n");
 }
 
