@@ -20,6 +20,7 @@ import type {
   WayBack,
   WayBackStep,
 } from "./recovery_state.ts";
+import { isUsable } from "./rejoin_key_package.ts";
 
 /** A request that nobody answered this long is made anew. */
 const answerMs = 10_000;
@@ -32,8 +33,6 @@ const maxLeaves = 4;
 const patienceMs = 3_000;
 /** Entries that wait to be looked at. A relay may send without end. */
 const maxTold = 64;
-/** A KeyPackage that nobody has used is made anew this long before it expires. */
-const renewMs = 7 * 24 * 60 * 60 * 1000;
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** By nothing but the relay's word, within an hour, until the relay is to blame. */
@@ -230,10 +229,6 @@ function make(run: RecoveryRun, attempt: NonNullable<WayBack["attempt"]>): void 
   change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
   const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
-}
-
-function isUsable({ notBeforeMs, notAfterMs }: RejoinKeyPackage, nowMs: number): boolean {
-  return notBeforeMs <= nowMs && nowMs + renewMs <= notAfterMs;
 }
 
 function presentLeaf(run: RecoveryRun): string {
