@@ -79,6 +79,7 @@ class Scene {
       cover,
     }, {
       ...runtime,
+      steadyMs: () => runtime.nowMs(),
       connectors: [connector],
       tokens: { renewable: true, get: () => Promise.resolve(tokenOf(1, startMs + 30 * dayMs)) },
     });
