@@ -24,8 +24,6 @@ import { listMembers, trustCommands } from "./commands/trust/trust_commands.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
-import { mcp, wakeCommands } from "./commands/mcp.ts";
-import { dropHeld, listHeld, mcpPolicy, releaseHeld } from "./commands/mcp_policy.ts";
 import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { rotateKey } from "./commands/key_rotation.ts";
@@ -38,6 +36,15 @@ import {
   verifyAddress,
 } from "./commands/own_account.ts";
 import { token, usage } from "./commands/tokens_and_usage.ts";
+import {
+  dropHeld,
+  listHeld,
+  mcp,
+  mcpPolicy,
+  releaseHeld,
+  remoteToolCommands,
+  wakeCommands,
+} from "./model_commands.ts";
 
 export const commands: readonly Command[] = [
   signup,
@@ -92,6 +99,7 @@ export const commands: readonly Command[] = [
   listHeld,
   releaseHeld,
   dropHeld,
+  ...remoteToolCommands,
   ...wakeCommands,
   verifyAgent,
   repairAgent,

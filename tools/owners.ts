@@ -39,7 +39,11 @@ const modules: Readonly<Record<string, readonly string[]>> = {
   http2: [],
   dgram: [],
   worker_threads: ["sdk/platform/node_thread.ts", "sdk/platform/node_worker.ts"],
-  child_process: ["sdk/platform/hosts.ts", "cli/platform/run_command.ts"],
+  child_process: [
+    "sdk/platform/hosts.ts",
+    "cli/platform/child_program.ts",
+    "cli/platform/run_command.ts",
+  ],
 };
 
 /** Code that makes them, and the files that may have it. */

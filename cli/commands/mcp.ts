@@ -1,13 +1,10 @@
-/** `mcp`: an agent for a language model; and the commands that wake one. */
+/** `mcp`: an agent for a language model. */
 import { agentFlag } from "../agent.ts";
-import { findPlace } from "../agent_record.ts";
 import type { Command } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { usesHost } from "../agent_access.ts";
 import { parseRule, rules } from "../mcp/policy.ts";
-import { readSettings } from "../service/settings.ts";
-
-export { wakeCommands } from "../wake/commands.ts";
+import { modelSecrets } from "../mcp/secrets.ts";
 
 /** Behind a name, as in `../lazy_sdk.ts`. */
 const serveModule = "../mcp/serve.ts";
@@ -41,7 +38,7 @@ export const mcp: Command = {
   ],
   examples: [{ command: "mcp --agent reviewer", what: "as the agent named reviewer" }],
   run: async (context) => {
-    const { given, platform } = context;
+    const { given } = context;
     if (!usesHost(context)) {
       throw badInput("mcp needs a host, but STATIC_HOST is off", "Unset STATIC_HOST");
     }
@@ -53,13 +50,7 @@ export const mcp: Command = {
     const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((
       word,
     ) => word !== "");
-    const { key } = await readSettings(context);
-    const link = (await findPlace(context))?.guest?.link;
-    // A key of another service is not used, and still not for the model.
-    const variables = ["STATIC_API_KEY", "STATIC_PASSPHRASE"].map((name) =>
-      platform.variable(name)
-    );
-    const secrets = [key?.apiKey, link, ...variables].filter((secret) => secret !== undefined);
+    const secrets = await modelSecrets(context);
     const { allowable, serveMcp }: typeof import("../mcp/serve.ts") = await import(serveModule);
     const allowed = new Set(allowable.filter((name) => wanted.includes(name)));
     if (allowed.size !== new Set(wanted).size) {

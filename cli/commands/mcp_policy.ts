@@ -2,22 +2,12 @@
  * Decisions of a person about a model: `mcp policy`, `mcp held`, `mcp held release`, `mcp held
  * drop`.
  */
-import { agentInWords, isAgentId, quoted, shown } from "../../proto/mod.ts";
+import { agentInWords, quoted, shown } from "../../proto/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { heldId, HeldMessages, recognisedNow } from "../mcp/held_messages.ts";
-import {
-  domainOfRule,
-  modelFolder,
-  named,
-  others,
-  ownAccount,
-  parseRule,
-  readPolicy,
-  rules,
-  writeRule,
-} from "../mcp/policy.ts";
+import { modelFolder, parseRule, readPolicy, rules, senderOf, writeRule } from "../mcp/policy.ts";
 import { table } from "../output.ts";
 import { isoTime } from "../texts/amounts.ts";
 import { payloadFields, payloadLines, senderFields } from "../texts/channel_texts.ts";
@@ -143,22 +133,6 @@ async function decide(
 
 function wordsFor(name: string | undefined): string {
   return name === undefined ? "" : quoted(name);
-}
-
-/** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
-async function senderOf(context: Context, text: string): Promise<string> {
-  if ([others, named, ownAccount].includes(text) || isAgentId(text)) return text;
-  const domain = domainOfRule(text);
-  if (domain !== undefined && (await readTrust(context)).domains.has(domain)) return text;
-  if (domain !== undefined) {
-    throw badInput(`${domain} is not in your trust list`, `Add it with: {} trust add ${domain}`);
-  }
-  const [agentId] = [...(await readTrust(context)).names].find(([, name]) => name === text) ?? [];
-  if (agentId !== undefined) return agentId;
-  throw badInput(
-    `${quoted(text)} is neither an agent id nor a name that you gave an agent`,
-    "Name it with: {} trust name",
-  );
 }
 
 function heldOf(context: Context): HeldMessages {

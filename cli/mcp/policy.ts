@@ -4,10 +4,18 @@
  * so a change counts at once. Senders go by agent id, because any agent can call itself as it
  * likes, and a person may change the own name for one.
  */
-import { isDomain, type SeenAgent } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  isAgentId,
+  isDomain,
+  parseAgentId,
+  quoted,
+  type SeenAgent,
+} from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
 import { agentName } from "../agent_record.ts";
-import { Failure } from "../failure.ts";
+import { badInput, Failure } from "../failure.ts";
+import { readTrust } from "../trust.ts";
 
 export const rules = ["accept", "hold", "refuse"] as const;
 export type SenderRule = typeof rules[number];
@@ -91,4 +99,26 @@ function parsedOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** An agent id, or a word that stands for senders. A name that an agent chose itself is none. */
+export async function senderOf(context: Context, text: string): Promise<string> {
+  if ([others, named, ownAccount].includes(text)) return text;
+  const domain = domainOfRule(text);
+  if (domain !== undefined && (await readTrust(context)).domains.has(domain)) return text;
+  if (domain !== undefined) {
+    throw badInput(`${domain} is not in your trust list`, `Add it with: {} trust add ${domain}`);
+  }
+  return await memberOf(context, text);
+}
+
+/** An agent id, or the user's name for an agent. */
+export async function memberOf(context: Context, text: string): Promise<AgentId> {
+  if (isAgentId(text)) return text;
+  const [agentId] = [...(await readTrust(context)).names].find(([, name]) => name === text) ?? [];
+  if (agentId !== undefined) return parseAgentId(agentId);
+  throw badInput(
+    `${quoted(text)} is neither an agent id nor a name that you gave an agent`,
+    "Name it with: {} trust name",
+  );
 }

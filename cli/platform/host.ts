@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { exitCodes } from "../exit_codes.ts";
+import { startChild } from "./child_program.ts";
 import { files, findFolders } from "./files.ts";
 import { inspectCertificate, openHttp } from "./http.ts";
 import { openInput } from "./input.ts";
@@ -43,6 +44,7 @@ export function openHost(): Host {
     },
     randomBytes: (length) => randomBytes(length),
     runCommand,
+    startChild,
   };
 }
 

@@ -4,6 +4,7 @@
  * folders and environment.
  */
 import type { HttpFetch } from "../../proto/mod.ts";
+import type { ChildOptions, ChildProgram } from "./child_program.ts";
 import type { CommandInput } from "./run_command.ts";
 
 export interface CommandPlatform {
@@ -49,6 +50,8 @@ export interface CommandPlatform {
    * ended it.
    */
   runCommand(argv: readonly string[], given: CommandInput): Promise<number | undefined>;
+  /** Starts a program that the user named, and that is spoken with in lines. */
+  startChild(argv: readonly string[], options: ChildOptions): ChildProgram;
 }
 
 export interface Sink {

@@ -2,6 +2,7 @@
  * A machine for tests: real files in a folder of its own, real network, and a terminal or pipes
  * that the test holds.
  */
+import { startChild } from "../platform/child_program.ts";
 import { files } from "../platform/files.ts";
 import { inspectCertificate, openHttp } from "../platform/http.ts";
 import type { CommandPlatform, Sink } from "../platform/platform.ts";
@@ -76,6 +77,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
     },
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     runCommand,
+    startChild,
   };
   const done = run(argv, platform).then((code) => ({
     code,

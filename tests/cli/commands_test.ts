@@ -50,8 +50,8 @@ Deno.test("the commands", async (t) => {
   await t.step("each was tried with success, without its service, and with bad input", () => {
     const paths = commands.map(({ path }) => path).sort();
     assertEquals(Object.keys(cases).sort(), paths, "without its service, and with bad input");
-    // A model's server, and what wakes models, are processes of their own, in tests/mcp.
-    const here = paths.filter((path) => !/^(mcp$|wake)/.test(path));
+    // Servers of models, and what wakes models, are processes of their own, in tests/mcp.
+    const here = paths.filter((path) => !/^(mcp( serve| connect)?$|wake)/.test(path));
     assertEquals(
       here.filter((path) => endings.get(path)?.has(0) !== true),
       [],

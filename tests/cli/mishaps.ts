@@ -293,6 +293,16 @@ export const cases: Readonly<Record<string, Case>> = {
     down: 4,
     bad: { argv: [], code: 2, says: /needs --write FOLDER/ },
   },
+  "mcp serve": {
+    argv: [channel, "--allow", "*", "--", "true"],
+    down: 2,
+    bad: { argv: [channel, "--", "true"], code: 2, says: /STATIC_HOST is off/ },
+  },
+  "mcp connect": {
+    argv: [channel, "x", "--as", "acme"],
+    down: 2,
+    bad: { argv: [channel], code: 2, says: /AGENT is missing/ },
+  },
   "mcp policy": {
     argv: [],
     down: 0,
@@ -467,6 +477,8 @@ async function mistypedKey(): Promise<void> {
     "host readers list",
     "host readers delete",
     "mcp",
+    "mcp serve",
+    "mcp connect",
     "mcp policy",
     "mcp held",
     "mcp held release",
