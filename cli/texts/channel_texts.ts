@@ -72,6 +72,7 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     confirmedEpoch,
     lastHeardMs,
     badgeEndsMs,
+    postQuantum,
     resembles,
   } = member;
   return {
@@ -85,6 +86,7 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     confirmed_epoch: confirmedEpoch,
     ...(lastHeardMs !== undefined && { last_heard_at: isoTime(lastHeardMs) }),
     ...(badgeEndsMs !== undefined && { badge_ends_at: isoTime(badgeEndsMs) }),
+    post_quantum: postQuantum,
   };
 }
 
@@ -109,7 +111,7 @@ export function onlineText(online: boolean | undefined): string {
 }
 
 export function memberRoles(
-  { owner, guest, self, absent, lapsed, badgeEndsMs, resembles }: ChannelMember,
+  { owner, guest, self, absent, lapsed, badgeEndsMs, postQuantum, resembles }: ChannelMember,
   nowMs: number,
 ): string {
   const over = badgeEndsMs !== undefined && badgeEndsMs < nowMs &&
@@ -122,6 +124,7 @@ export function memberRoles(
     absent && "absent",
     lapsed && "lapsed (the relay's word)",
     over,
+    !postQuantum && !absent && "without post-quantum keys",
     alike,
   ]
     .filter(Boolean).join(", ");

@@ -148,6 +148,7 @@ export function encodeMember(member: ChannelMember): FrameHeader {
     confirmedEpoch,
     lastHeardMs,
     badgeEndsMs,
+    postQuantum,
     resembles,
   } = member;
   const heard = {
@@ -163,6 +164,7 @@ export function encodeMember(member: ChannelMember): FrameHeader {
     self,
     absent,
     lapsed,
+    postQuantum,
     ...heard,
     ...(badgeEndsMs !== undefined && { badgeEndsMs }),
     ...like,
@@ -185,6 +187,7 @@ export function decodeMember(fields: HeaderFields): ChannelMember {
     lastHeardMs: fields.optionalNumber("lastHeardMs"),
     lapsed: fields.flag("lapsed"),
     badgeEndsMs: fields.optionalNumber("badgeEndsMs"),
+    postQuantum: fields.flag("postQuantum"),
     resembles: (fields.optionalTexts("resembles") ?? []).map(parseAgentId),
   };
 }

@@ -32,6 +32,7 @@ const stranger: ChannelMember = {
   lastHeardMs: undefined,
   lapsed: false,
   badgeEndsMs: 1_800_000_000_000,
+  postQuantum: true,
   resembles: [],
 };
 const members: readonly ChannelMember[] = [

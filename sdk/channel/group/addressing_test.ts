@@ -22,6 +22,7 @@ function member(letter: string, identity: string, knownAs?: string): ChannelMemb
     lastHeardMs: undefined,
     lapsed: false,
     badgeEndsMs: undefined,
+    postQuantum: true,
     resembles: [],
   };
 }

@@ -2,6 +2,8 @@
 import type { AgentId, Recognition } from "../../../proto/mod.ts";
 import { identityText } from "../../base/identity_text.ts";
 import { badgeEndMs, requiredBy } from "../../mls/badge_rules.ts";
+import type { Epoch } from "../../mls/epoch.ts";
+import { listsExtension, sealingExtension } from "../../mls/leaf.ts";
 import type { ChannelDeps } from "../deps.ts";
 import type { Rooms } from "../runner/rooms.ts";
 
@@ -59,6 +61,11 @@ export interface ChannelMember extends Recognition {
    */
   readonly badgeEndsMs: number | undefined;
   /**
+   * Its program has post-quantum keys, as its leaf says. While a member's has none, the channel
+   * cannot be one whose recordings stay closed. False for an absent member.
+   */
+  readonly postQuantum: boolean;
+  /**
    * Members with another agent id whose identity looks the same, by its case, blanks or letters:
    * some of them, at most eight. Tell them apart by their agent ids.
    */
@@ -101,8 +108,11 @@ export function listMembers(
 ): ChannelMember[] {
   const lapsed = new Set(membership.departures.lapsed);
   const issuers = requiredBy(membership.group.binding) ?? [];
-  const present = membership.group.members().map((member) => ({ ...member, absent: false }));
-  const members = [...present, ...membership.absentMembers];
+  const members = [
+    ...membership.group.members().map((member) => ({ ...member, absent: false })),
+    ...membership.absentMembers,
+  ];
+  const withKeys = withSealKeys(membership.group.current);
   const recognised = recogniser.all(members);
   return members.map(({ agentId, identity, owner, guest, absent, badges }, i) => ({
     agentId,
@@ -118,6 +128,16 @@ export function listMembers(
     lastHeardMs: confirmations.lastHeardMs(agentId),
     lapsed: lapsed.has(agentId),
     badgeEndsMs: badgeEndMs(badges, issuers),
+    postQuantum: withKeys.has(agentId),
     resembles: lookAlikes.of(agentId),
   }));
+}
+
+/** Members whose leaves say that their programs have keys for the layer of Welcomes. */
+function withSealKeys({ tree }: Pick<Epoch, "tree">): ReadonlySet<AgentId> {
+  return new Set(
+    Array.from(tree.leaves()).flatMap(([, { agentId, node }]) =>
+      listsExtension(node, sealingExtension) ? [agentId] : []
+    ),
+  );
 }

@@ -70,6 +70,12 @@ Deno.test("a channel that prefers keys lets in who has none, tells everybody, an
   const { postQuantum } = (await bob.channel()).health();
   assert(postQuantum.state === "partly");
   assertEquals([postQuantum.by, postQuantum.because], [by, because]);
+  assertEquals(
+    (await bob.channel()).members().flatMap(({ agentId, postQuantum }) =>
+      postQuantum ? [] : [agentId]
+    ),
+    [because],
+  );
   const { epoch } = (await bob.channel()).health();
   assertEquals([postQuantum.since, postQuantum.until], [0, epoch]);
   // One that comes later has not seen it; and both sides talk.

@@ -66,6 +66,8 @@ class Member:
     same_account: bool = False
     #: When the badge ends with which it is in a channel that requires badges; None in others.
     badge_ends: Optional[float] = None
+    #: Its program has post-quantum keys, as its leaf says.
+    post_quantum: bool = False
 
 
 @dataclass(frozen=True)
@@ -417,6 +419,7 @@ def member_of(member: Mapping[str, Any]) -> Member:
         guest=member["guest"],
         **_recognition(member),
         badge_ends=None if member.get("badgeEndsMs") is None else member["badgeEndsMs"] / 1000,
+        post_quantum=member["postQuantum"],
     )
 
 
