@@ -159,6 +159,7 @@ export class RecoveringHost {
       epoch: group.epoch,
       logGeneration: member.logGeneration,
       leaf: group.leaves[name] ?? "",
+      badges: () => "",
       base: group.led,
       self: { agentId: agent(name), owner: group.owners.includes(name) },
       others: others.map((each) => ({ agentId: agent(each), owner: group.owners.includes(each) })),
@@ -378,7 +379,7 @@ export class RecoveringHost {
   }
 
   #ownOf(reference: string): Extract<RecoveryWorkResult, { of: "request" }>["own"] {
-    return { reference, leaf: reference, notBeforeMs: 0, notAfterMs: Infinity };
+    return { reference, leaf: reference, badges: "", notBeforeMs: 0, notAfterMs: Infinity };
   }
 
   /** A Welcome is named by the entry that carries it. */

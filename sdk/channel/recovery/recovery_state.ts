@@ -66,6 +66,8 @@ export type ReturnGround = "commits" | "word" | "lapse" | "stop";
 export interface RejoinKeyPackage {
   readonly reference: string;
   readonly leaf: string;
+  /** Those that its leaf shows; empty for none. */
+  readonly badges: string;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
@@ -295,6 +297,8 @@ export interface RecoveryFacts {
   readonly welcomes: readonly ReceivedWelcome[];
   readonly nowMs: number;
   readonly relayNowMs: number;
+  /** Those that a leaf of ours would show now; empty for none. */
+  readonly badges: () => string;
   readonly jitter: (ms: number) => number;
 }
 

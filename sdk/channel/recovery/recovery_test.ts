@@ -54,6 +54,7 @@ const facts: RecoveryFacts = {
   epoch: 3,
   logGeneration: 0,
   leaf: "leaf",
+  badges: () => "",
   base: "base",
   self: { agentId: self, owner: true },
   others: [{ agentId: owner, owner: true }, { agentId: member, owner: false }, {
@@ -205,7 +206,7 @@ class Agent {
 
 const stopped = (known: Partial<RecoveryFacts> = {}): Agent => new Agent({ stopped: bad }, known);
 const ours = { hash: "F", generation: 1, badCommit: "bad", base: "base", members: 3, without: [] };
-const own = { reference: "kp", leaf: "kp leaf", notBeforeMs: 0, notAfterMs: Infinity };
+const own = { reference: "kp", leaf: "kp leaf", badges: "", notBeforeMs: 0, notAfterMs: Infinity };
 
 /** Outside, and it has asked. */
 function asked(
@@ -847,17 +848,18 @@ Deno.test("a Welcome of no use ends an attempt when it is for our KeyPackage, an
   assertEquals(spent.effects, [{ type: "forget_keys", own: ["kp"] }]);
 });
 
-Deno.test("a KeyPackage that is not good yet, or not for long any more, is not asked with again", () => {
+Deno.test("a KeyPackage that is not good yet, not for long any more, or shows old badges, is not asked with again", () => {
   const dayMs = 24 * 60 * 60 * 1000;
-  const spentBy = (times: Pick<RejoinKeyPackage, "notBeforeMs" | "notAfterMs">): unknown => {
+  const spentBy = (made: Partial<RejoinKeyPackage>): unknown => {
     const agent = new Agent({}, { relayNowMs: 400 * dayMs });
     agent.step({ type: "out_of_step", reason: "why" });
-    agent.done({ of: "request", own: { ...own, ...times } }).refuse("invalid_key_package").time();
+    agent.done({ of: "request", own: { ...own, ...made } }).refuse("invalid_key_package").time();
     return [agent.back, agent.state.spent];
   };
   assertEquals(spentBy({ notBeforeMs: 0, notAfterMs: 500 * dayMs }), ["making", []]);
   assertEquals(spentBy({ notBeforeMs: 0, notAfterMs: 400 * dayMs }), ["making", ["kp"]]);
   assertEquals(spentBy({ notBeforeMs: 401 * dayMs, notAfterMs: 500 * dayMs }), ["making", ["kp"]]);
+  assertEquals(spentBy({ badges: "old" }), ["making", ["kp"]]);
 });
 
 Deno.test("an attempt pauses, and a connection ends the pause", () => {

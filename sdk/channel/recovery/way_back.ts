@@ -215,14 +215,14 @@ function waited(
 
 /**
  * A KeyPackage that is in the group already cannot come into it again, and one that is nearly over,
- * or was made by a clock that was ahead, helps nobody.
+ * was made by a clock that was ahead, or shows other badges than we have now, helps nobody.
  */
 function make(run: RecoveryRun, attempt: NonNullable<WayBack["attempt"]>): void {
   const { state, facts } = run;
   const { generation } = held(run);
   const leaf = presentLeaf(run);
   const { own } = state;
-  if (own !== undefined && (!isUsable(own, facts.relayNowMs) || own.leaf === leaf)) spend(run);
+  if (own !== undefined && (!isUsable(own, facts) || own.leaf === leaf)) spend(run);
   const signed = leafToSign(run);
   // Our leaf here may be our leaf there, too: one KeyPackage may be in both. It counts only where
   // it was signed about.

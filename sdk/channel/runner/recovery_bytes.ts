@@ -17,6 +17,7 @@ import {
 } from "../../../proto/mod.ts";
 import { type BaseEpoch, baseMembersOf, baseOf } from "../../mls/base_epoch.ts";
 import { noLeaf } from "../../mls/channel_rules.ts";
+import { shownBadges } from "../../mls/badges.ts";
 import { type Epoch, placeOf } from "../../mls/epoch.ts";
 import type { KeyPackage, OwnKeyPackage } from "../../mls/key_package.ts";
 import { encodeLeaf, isOwnLeaf } from "../../mls/leaf.ts";
@@ -279,6 +280,12 @@ export class RecoveryBytes {
     }
   }
 
+  /** Those that a leaf of ours would show now. */
+  get badgesNow(): string {
+    const place = placeOf(this.#parts.membership.group.current);
+    return bytesToHex(this.#deps.badges?.(place) ?? new Uint8Array(0));
+  }
+
   #keep(own: OwnKeyPackage): RejoinKeyPackage {
     const reference = bytesToHex(own.reference);
     this.#own.set(reference, own);
@@ -286,6 +293,7 @@ export class RecoveryBytes {
     return {
       reference,
       leaf: bytesToHex(encodeLeaf(leafNode)),
+      badges: bytesToHex(shownBadges(leafNode) ?? new Uint8Array(0)),
       notBeforeMs: Number(leafNode.lifetime.notBefore) * 1000,
       notAfterMs: Number(leafNode.lifetime.notAfter) * 1000,
     };

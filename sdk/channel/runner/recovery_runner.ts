@@ -273,6 +273,7 @@ export class RecoveryRunner {
       get relayNowMs() {
         return relayNowMs();
       },
+      badges: () => bytes.badgesNow,
       jitter: (ms) => jitter(runtime, ms),
     };
   }

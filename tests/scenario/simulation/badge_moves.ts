@@ -2,9 +2,11 @@
  * A channel that requires badges: they are renewed, end, and begin later, their issuer changes its
  * keys and closes old ones, owners follow it, and clocks differ by years.
  */
+import { equalBytes } from "../../../proto/mod.ts";
 import type { MoveTable } from "./moves.ts";
 import { type Life, lives } from "./issuing.ts";
 import type { Play } from "./play.ts";
+import type { Player } from "./player.ts";
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 const maxKeys = 4;
@@ -16,12 +18,17 @@ export function listIssuers(play: Play): void {
   play.background("the issuers are listed", channel.setIssuers(play.issuing.listed));
 }
 
-/** At the end: all have badges that last, and the founder lists their keys beside those in force. */
-export function settleBadges(play: Play): void {
+/**
+ * At the end: all have badges that last, by a key that the channel knows, as one of its members
+ * tells, and by the newest. The founder lists the issuer's keys beside those in force.
+ */
+export async function settleBadges(play: Play, member: Player | undefined): Promise<void> {
   const { issuing, founder: { channel } } = play;
   if (issuing === undefined) return;
-  for (const player of play.players) {
-    issuing.give(player.label, player.agentId, { life: "long", both: true });
+  const { issuers } = (await member?.actor.inside())?.group.binding ?? {};
+  const open = issuers?.issuers.filter(({ closed }) => !closed) ?? [];
+  for (const { label, agentId } of play.players) {
+    issuing.giveKnown(label, agentId, (key) => open.some((each) => equalBytes(each.key, key)));
   }
   if (channel === undefined) return;
   const list = async (): Promise<void> => {

@@ -36,7 +36,7 @@ const beginnings = ["restart", "reconnect", "nothing"] as const;
 /** Returns how many honest members stay out: none, unless the relay has lied. */
 export async function checkEnding(play: Play, seed: number): Promise<number> {
   play.wire.calm();
-  settleBadges(play);
+  await settleBadges(play, inStep(play)[0]);
   const beginning = beginnings[seed % beginnings.length];
   play.note(`calm: ${beginning}`);
   for (const player of play.players) {
@@ -198,7 +198,7 @@ class Everyday {
     }
     if (play.nowMs > this.#commitMs) {
       this.#commitMs = play.nowMs + commitMs;
-      settleBadges(play);
+      await settleBadges(play, inStep(play)[0]);
       await this.#commit();
     }
     await play.stage.world.time.advance(Math.round(ms));

@@ -70,9 +70,24 @@ export class Issuing {
     readonly life: Life;
     readonly both: boolean;
   }): void {
+    this.#give(label, agentId, life, this.#keys.slice(both ? -2 : -1));
+  }
+
+  /**
+   * It lasts, by the newest key and by the newest of these: an issuer goes on giving badges by a
+   * key that channels know, until they know another one.
+   */
+  giveKnown(label: string, agentId: AgentId, isKnown: (key: Uint8Array) => boolean): void {
+    const [newest] = this.#keys.slice(-1);
+    const known = this.#keys.findLast(({ key }) => isKnown(key)) ?? this.#keys.at(-2);
+    const keys = [known, newest].flatMap((each) => each === undefined ? [] : [each]);
+    this.#give(label, agentId, "long", [...new Set(keys)]);
+  }
+
+  #give(label: string, agentId: AgentId, life: Life, keys: readonly Issuer[]): void {
     const [before, after] = lives[life];
     const nowSeconds = Math.floor(this.#nowMs() / 1000);
-    const texts = this.#keys.slice(both ? -2 : -1).map((key) =>
+    const texts = keys.map((key) =>
       formatBadge(key.badge(agentId, {
         notBefore: nowSeconds - before,
         notAfter: nowSeconds + after,

@@ -149,6 +149,9 @@ const misjudged: typeof mended = [
   // A clock was a year ahead for seconds, in which an agent asked to come back: its KeyPackage was
   // of the next year, and it went on asking with that.
   [3622281206, { badges: true, hostileCommits: true }],
+  // An owner was out of step and was refused without a badge that the channel knew. It got one, and
+  // went on asking with the KeyPackage that showed the old one.
+  [216127422, { badges: true, hostileCommits: true }],
 ];
 
 Deno.test("schedules that once showed a fault show it no more", async () => {
