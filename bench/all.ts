@@ -11,6 +11,7 @@ import { describe, type Machine, type Results, tableOf } from "./table.ts";
 const benchmarks: Readonly<Record<string, readonly string[]>> = {
   aes: [],
   mls: ["2", "10", "100"],
+  confirmations: ["1000"],
   proto: [],
   store: [],
   http2: [],

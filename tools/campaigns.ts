@@ -40,7 +40,7 @@ export const campaigns: readonly Campaign[] = [
   {
     name: "small-worlds",
     what:
-      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, and an agent's names and keys: nobody is stuck",
+      "every order of events around a channel's connection, log, commits, stops, ways back, leaving, messages, order, duties, confirmations, and an agent's names and keys: nobody is stuck",
     paths: [
       "tests/small_worlds/balance_of_relays_test.ts",
       "tests/small_worlds/commit_controls_test.ts",
@@ -65,6 +65,7 @@ export const campaigns: readonly Campaign[] = [
       "tests/small_worlds/told_leaves_test.ts",
       "tests/small_worlds/two_founders_test.ts",
       "tests/small_worlds/two_readers_test.ts",
+      "tests/small_worlds/waiting_claims_test.ts",
       "tests/small_worlds/set_back_log_test.ts",
     ],
   },

@@ -14,7 +14,7 @@ import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, anchorOf, newAnchor, putAnchor } from "./connection/anchor.ts";
 import { deleteBadCommit } from "./recovery/bad_commit.ts";
 import { type ChannelRecords, noRecords } from "./channel_kinds.ts";
-import { replaceStates } from "./upkeep/confirmation_records.ts";
+import { putBegun, replaceStates } from "./upkeep/confirmation_records.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { deleteForeign } from "./recovery/foreign_generation.ts";
 import type { ChangedKeys, ChannelTrust } from "./group/key_changes.ts";
@@ -114,7 +114,7 @@ export function beginMembership(
   group: Group,
   { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [], known }:
     Entrance,
-  before: ChannelRecords,
+  { before, nowMs }: { readonly before: ChannelRecords; readonly nowMs: number },
 ): BegunMembership & { readonly changes: readonly RecordChange[] } {
   const channelId = channelIdOf(group.current.context);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
@@ -151,6 +151,7 @@ export function beginMembership(
     endErasing(channelId),
     ...forgetSenders(channelId, before),
     ...replaceStates(channelId, before, { epoch, state: stateOf(group.current) }),
+    putBegun(channelId, { epoch, atMs: nowMs }),
     ...used,
   ];
   return { record, anchor, changed, changes };

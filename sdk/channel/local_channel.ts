@@ -28,6 +28,7 @@ import type { EnvelopeOptions, InboxReader, ReceiveOptions } from "./runner/inbo
 import type { ChannelRunner } from "./runner/channel_runner.ts";
 import {
   type ChannelMember,
+  listKnownMembers,
   listMembers,
   listPresence,
   type Presence,
@@ -149,6 +150,14 @@ export class LocalChannel implements ChannelPort {
     return listMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.recogniser);
   }
 
+  knownMembers(): ChannelMember[] {
+    return listKnownMembers(this.#live.rooms, this.#agent.agentId, this.#agent.clocks.recogniser);
+  }
+
+  prepareMembers(): Promise<void> {
+    return this.#live.rooms.confirmations.verifyInParts();
+  }
+
   async #presence(): Promise<Presence[]> {
     const { session } = this.#agent.parts;
     const { membership: { channelId } } = this.#live.rooms;
@@ -158,6 +167,7 @@ export class LocalChannel implements ChannelPort {
         .catch(() => nothingSaid)
       : nothingSaid;
     const online = new Map(members.map((member) => [member.agentId, member.online]));
+    await this.prepareMembers();
     return listPresence(this.#live.rooms, online);
   }
 
@@ -285,7 +295,7 @@ export class LocalChannel implements ChannelPort {
     return this.#live.rooms.commits.commit(plan).then(() => {});
   }
 
-  readonly #find = (named: string): AgentId => addressedAgent(named, () => this.members());
+  readonly #find = (named: string): AgentId => addressedAgent(named, () => this.knownMembers());
 }
 
 function messageIdOf(text: string): MessageId {

@@ -35,6 +35,10 @@ export interface ChannelPort extends Performer<typeof channelOperations> {
     signal: AbortSignal | undefined,
   ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
   members(): ChannelMember[];
+  /** The same, with what was heard of them up to an hour ago, or at the last question. */
+  knownMembers(): ChannelMember[];
+  /** So that `members()` takes no pause in a large channel. */
+  prepareMembers(): Promise<void>;
   waitForMember(
     wanted: Addressee | undefined,
     options: ReceiveOptions,

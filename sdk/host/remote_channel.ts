@@ -278,6 +278,15 @@ export class RemoteChannel implements ChannelPort {
     return [...this.#members];
   }
 
+  knownMembers(): ChannelMember[] {
+    return this.members();
+  }
+
+  /** The host has done it. */
+  prepareMembers(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async waitForMember(
     wanted: Addressee | undefined,
     options: ReceiveOptions,

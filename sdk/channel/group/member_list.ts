@@ -90,9 +90,10 @@ export function listPresence(
   { membership, confirmations }: Pick<Rooms, "membership" | "confirmations">,
   online: ReadonlyMap<AgentId, boolean>,
 ): Presence[] {
+  confirmations.verifyAll();
   const present = membership.group.members();
   return [...present, ...membership.absentMembers].map(({ agentId }) => {
-    const [isOnline, lastHeardMs] = [online.get(agentId), confirmations.lastHeardMs(agentId)];
+    const [isOnline, { lastHeardMs }] = [online.get(agentId), confirmations.known(agentId)];
     return {
       agentId,
       ...(isOnline !== undefined && { online: isOnline }),
@@ -101,7 +102,15 @@ export function listPresence(
   });
 }
 
-export function listMembers(
+/** Statements of theirs that wait are verified. */
+export function listMembers(...of: Parameters<typeof listKnownMembers>): ChannelMember[] {
+  const [{ confirmations }] = of;
+  confirmations.verifyAll();
+  return listKnownMembers(...of);
+}
+
+/** The same, with what was heard of them as of the last question: it costs no signature. */
+export function listKnownMembers(
   { membership, confirmations, watch: { lookAlikes } }: Rooms,
   self: AgentId,
   recogniser: ChannelDeps["recogniser"],
@@ -124,8 +133,7 @@ export function listMembers(
     guest,
     self: agentId === self,
     absent,
-    confirmedEpoch: confirmations.confirmedEpoch(agentId),
-    lastHeardMs: confirmations.lastHeardMs(agentId),
+    ...confirmations.known(agentId),
     lapsed: lapsed.has(agentId),
     badgeEndsMs: badgeEndMs(badges, issuers),
     postQuantum: withKeys.has(agentId),

@@ -11,7 +11,6 @@ import type { ChannelDeps } from "../deps.ts";
 import { endError, hiddenError, leftError, removedError } from "../departure/end_errors.ts";
 import { toStaticError } from "../faults.ts";
 import type { HealthState } from "../health.ts";
-import { isHeardLately } from "../upkeep/last_heard.ts";
 import type { PlanFacts } from "../commits/plan.ts";
 import type { LeaveProof } from "../records.ts";
 import type { Root, RootErrors, RootFacts } from "../root/root_state.ts";
@@ -43,15 +42,13 @@ export function stoppedError({ recovery }: Rooms): StaticError | undefined {
 export function planFactsOf(
   { membership, ages, duties, confirmations }: Rooms,
   leavers: readonly LeaveProof[],
-  { runtime }: ChannelDeps,
 ): PlanFacts {
-  const nowMs = runtime.nowMs();
   return {
     membership,
     leavers,
     ownLeaf: ages.ownLeaf,
     returning: duties.returning,
-    isHeard: (agentId) => isHeardLately(confirmations.lastHeardMs(agentId), nowMs),
+    isHeard: (agentId) => confirmations.isHeardLately(agentId),
   };
 }
 

@@ -173,9 +173,12 @@ export class ChannelRooms implements Rooms {
       work: () => this.link.work,
       departure: () => this.departure.stage(),
       stopped: () => stoppedError(this),
-      planOf: (plan, leavers) => planOf(plan, planFactsOf(this, leavers, this.#deps)),
+      planOf: (plan, leavers) => planOf(plan, planFactsOf(this, leavers)),
       isKeyOld: () => this.ages.isOld,
-      lastHeard: (agentId) => this.confirmations.lastHeardMs(agentId),
+      lastHeard: () => {
+        this.confirmations.verifyAll();
+        return (agentId) => this.confirmations.known(agentId).lastHeardMs;
+      },
       onDiscarded: (prepared) => this.storeAge.discarded(prepared),
       found: this.#found,
       onFault: this.onFault,

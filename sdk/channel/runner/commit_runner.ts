@@ -70,7 +70,8 @@ export interface CommitRunnerParts extends OwnCommitParts {
   readonly planOf: (plan: Plan, leavers: readonly LeaveProof[]) => PlannedChange | undefined;
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
-  readonly lastHeard: LastHeard;
+  /** Of the members there are now. */
+  readonly lastHeard: () => LastHeard;
   readonly found: RootDoor;
   readonly queue: ChannelQueue;
   readonly onFault: (fault: unknown) => void;
@@ -457,7 +458,9 @@ export class CommitRunner {
     const { membership, lastHeard } = this.#parts;
     const nowMs = this.#deps.runtime.nowMs();
     const isFull = isCode(error, "member_limit_reached");
-    const shown = isFull ? channelFull(error, membership, { lastHeard, nowMs }) : error;
+    const shown = isFull
+      ? channelFull(error, membership, { lastHeard: lastHeard(), nowMs })
+      : error;
     this.#steps.push({ type: "refused", call, why: { ...refusalOf(error), error: shown } });
   }
 }

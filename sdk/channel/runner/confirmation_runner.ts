@@ -10,6 +10,7 @@ import {
   epochStatement,
   type NoticeBody,
 } from "../../../proto/mod.ts";
+import { atOnce, createCarryOut, type InterruptibleWork } from "../../base/interruptible_work.ts";
 import { stateOf } from "../../mls/epoch.ts";
 import type { RatchetTree } from "../../mls/ratchet_tree.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -17,6 +18,7 @@ import type { Anchor } from "../connection/anchor.ts";
 import type { CarriedChannel, PlaintextWithWord } from "../upkeep/carrier.ts";
 import {
   deleteState,
+  putBegun,
   putConfirmed,
   putHeard,
   putLiars,
@@ -39,7 +41,15 @@ import {
   restoreConfirmations,
   timersOf,
 } from "../upkeep/confirmation_state.ts";
-import { heardBy, type Silent, silentIn } from "../upkeep/fork_watch.ts";
+import { type ConfirmedEpoch, heardBy, type Silent, silentIn } from "../upkeep/fork_watch.ts";
+import { isHeardLately } from "../upkeep/last_heard.ts";
+import {
+  claimsBehind,
+  type EpochClaim,
+  lastConfirmed,
+  lastHeardMs,
+  type UnverifiedWord,
+} from "../upkeep/waiting_claims.ts";
 import { Calls } from "./calls.ts";
 import type { ChannelQueue, Steps } from "./channel_queue.ts";
 
@@ -54,6 +64,17 @@ export interface ConfirmationRunnerParts {
   readonly onFault: (fault: unknown) => void;
 }
 
+/** The knowledge of a member by all that is verified. */
+export interface HeardMember {
+  /** The last epoch that it confirmed; of this agent, that it signed. */
+  readonly confirmedEpoch: number | undefined;
+  /** When it was last there; of this agent, when it last signed a confirmation. */
+  readonly lastHeardMs: number | undefined;
+}
+
+/** More together take as long for each, and one that is wrong spoils them all. */
+const verifiedTogether = 32;
+
 type Effect<Type extends ConfirmationEffect["type"]> = Extract<ConfirmationEffect, { type: Type }>;
 
 export class ConfirmationRunner implements CarriedChannel {
@@ -64,6 +85,8 @@ export class ConfirmationRunner implements CarriedChannel {
   readonly #steps: Steps<ConfirmationEvent, ConfirmationEffect>;
   /** The end of the process waits for the last note of others' statements. */
   readonly #keeping = new Calls();
+  /** Whether its signature is right: it depends on its bytes alone. */
+  readonly #isSigned = new WeakMap<EpochClaim, boolean>();
   #keys:
     | { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> }
     | undefined;
@@ -119,22 +142,72 @@ export class ConfirmationRunner implements CarriedChannel {
   }
 
   get silent(): Silent[] {
-    return silentIn(this.#state.forks, this.#facts);
+    const { forks } = this.#state;
+    this.#ask(forks.present.keys());
+    const last = (agentId: AgentId): ConfirmedEpoch | undefined =>
+      lastConfirmed(forks, agentId, this.#signedClaim(agentId));
+    return silentIn(forks, this.#facts, last);
   }
 
   /** The last epoch that a member confirmed. */
   confirmedEpoch(agentId: AgentId): number | undefined {
-    const { forks, signed } = this.#state;
-    return agentId === this.#deps.agentId ? signed?.epoch : forks.confirmed.get(agentId)?.epoch;
+    this.#ask([agentId]);
+    return this.known(agentId).confirmedEpoch;
   }
 
-  /**
-   * When a signature of a member was last verified; of this agent, when it last signed a
-   * confirmation.
-   */
-  lastHeardMs(agentId: AgentId): number | undefined {
+  /** A statement that waits says little more, and is seldom looked at. */
+  isHeardLately(agentId: AgentId): boolean {
+    const isLate = (): boolean => isHeardLately(this.known(agentId).lastHeardMs, this.#facts.nowMs);
+    if (isLate()) return true;
+    this.#ask([agentId]);
+    return isLate();
+  }
+
+  /** By all signatures that are verified. */
+  known(agentId: AgentId): HeardMember {
     const { forks, signed, toldMs } = this.#state;
-    return agentId === this.#deps.agentId ? signed && toldMs : forks.heardMs.get(agentId);
+    if (agentId === this.#deps.agentId) {
+      return { confirmedEpoch: signed?.epoch, lastHeardMs: signed && toldMs };
+    }
+    const [claim, { nowMs }] = [this.#signedClaim(agentId), this.#facts];
+    return {
+      confirmedEpoch: lastConfirmed(forks, agentId, claim)?.epoch,
+      lastHeardMs: lastHeardMs(forks, agentId, { claim, nowMs }),
+    };
+  }
+
+  /** Before a question about all members: together they take a fraction of the time. */
+  verifyAll(): void {
+    this.#ask(this.#state.claims.keys());
+  }
+
+  /** The same, with rests. */
+  async verifyInParts(): Promise<void> {
+    const parts = this.#answer(this.#state.claims.keys());
+    await createCarryOut(this.#deps.runtime)(parts);
+  }
+
+  #ask(agentIds: Iterable<AgentId>): void {
+    atOnce(this.#answer(agentIds));
+  }
+
+  /** An answer does not wait for the queue, which may be writing; the state follows in its turn. */
+  *#answer(agentIds: Iterable<AgentId>): InterruptibleWork<void> {
+    const claims = Array.from(agentIds).flatMap((each) => this.#state.claims.get(each) ?? []);
+    for (const some of inParts(claims)) {
+      this.#look(some);
+      this.#steps.push({ type: "asked", agentIds: some.map(({ agentId }) => agentId) });
+      yield;
+    }
+  }
+
+  /** The newest claim of a member that waits, of those that are known to be signed. */
+  #signedClaim(agentId: AgentId): EpochClaim | undefined {
+    return this.#newestSigned(this.#state.claims.get(agentId));
+  }
+
+  #newestSigned(claim: EpochClaim | undefined): EpochClaim | undefined {
+    return claimsBehind(claim).find((each) => this.#isSigned.get(each) === true);
   }
 
   /** Our own word about the present epoch, once it was given. */
@@ -207,13 +280,23 @@ export class ConfirmationRunner implements CarriedChannel {
   }
 
   /** Statements of members, as the relay delivers them. */
-  told({ epoch, state, confirmations: by }: NoticeBody<"DeliverConfirmations">): void {
-    this.#steps.push({ type: "told", said: { epoch, state }, by });
+  told({ epoch, state, confirmations }: NoticeBody<"DeliverConfirmations">): void {
+    const by = this.#withKeys(confirmations);
+    this.#steps.push({ type: "told", said: { epoch, state }, by, isOwn: false });
   }
 
   /** A member's own word that came in another channel. */
   carried(agentId: AgentId, { epoch, state, signature }: Confirmation): void {
-    this.#steps.push({ type: "told", said: { epoch, state }, by: [{ agentId, signature }] });
+    const by = this.#withKeys([{ agentId, signature }]);
+    this.#steps.push({ type: "told", said: { epoch, state }, by, isOwn: true });
+  }
+
+  #withKeys(words: readonly Omit<UnverifiedWord, "publicKey">[]): UnverifiedWord[] {
+    const keys = this.#leafKeys;
+    return words.flatMap(({ agentId, signature }) => {
+      const publicKey = keys.get(agentId);
+      return publicKey === undefined ? [] : [{ agentId, publicKey, signature }];
+    });
   }
 
   unconfirmed({ epoch, agentIds }: NoticeBody<"DeliverUnconfirmed">): void {
@@ -225,10 +308,12 @@ export class ConfirmationRunner implements CarriedChannel {
     this.#steps.push({ type: "confirm" });
   }
 
-  /** Writes what was heard of others since it was last written. */
-  keep(): Promise<void> {
-    if (this.#steps.isOver) return Promise.resolve();
-    return this.#keeping.begin((operation) => this.#steps.push({ type: "keep", operation }));
+  /** Writes what was heard of others since it was last written, and verifies what waits before. */
+  async keep(): Promise<void> {
+    if (this.#steps.isOver) return;
+    await this.verifyInParts();
+    if (this.#steps.isOver) return;
+    await this.#keeping.begin((operation) => this.#steps.push({ type: "keep", operation }));
   }
 
   end(): void {
@@ -240,7 +325,11 @@ export class ConfirmationRunner implements CarriedChannel {
   #noteCommit(): RecordChange[] {
     const { epoch, channelId, group } = this.#parts.membership;
     const over = overEpochs(this.#state, epoch).map((each) => deleteState(channelId, each));
-    return [putState(channelId, epoch, stateOf(group.current)), ...over];
+    return [
+      putState(channelId, epoch, stateOf(group.current)),
+      putBegun(channelId, { epoch, atMs: this.#facts.nowMs }),
+      ...over,
+    ];
   }
 
   get #leafKeys(): ReadonlyMap<AgentId, Uint8Array> {
@@ -264,6 +353,8 @@ export class ConfirmationRunner implements CarriedChannel {
         return this.#deps.session.confirm({ channelId: this.channelId, ...effect.signed });
       case "verify":
         return this.#verify(effect);
+      case "look":
+        return void this.verifyInParts().catch(onFault);
       case "wake":
         return this.#steps.wake(effect.timer, effect.afterMs);
       case "note":
@@ -289,20 +380,41 @@ export class ConfirmationRunner implements CarriedChannel {
     this.#steps.push({ type: "signed", job, signature });
   }
 
-  /** All at once, and one by one if that fails. */
-  #verify({ said, by }: Effect<"verify">): void {
+  /** The relay verifies nothing, so a signature that does not fit proves nothing about anybody. */
+  #verify({ claims: all }: Effect<"verify">): void {
+    for (const some of inParts(all)) this.#look(some);
+    const claims = all.flatMap((claim) => this.#newestSigned(claim) ?? []);
+    const made = all.filter((claim) => this.#isSigned.get(claim) !== true);
+    const doubted = made.map(({ agentId }) => agentId);
+    this.#steps.push({ type: "verified", claims, doubted });
+  }
+
+  /**
+   * All at once, and one by one if that fails; then those behind claims that nobody signed. None is
+   * looked at again.
+   */
+  #look(claims: readonly EpochClaim[]): void {
+    const unknown = claims.filter((claim) => !this.#isSigned.has(claim));
+    if (unknown.length > 0) this.#findSigned(unknown);
+    const behind = claims.flatMap((claim) =>
+      this.#isSigned.get(claim) === true ? [] : claim.earlier ?? []
+    );
+    if (behind.length > 0) this.#look(behind);
+  }
+
+  #findSigned(claims: readonly EpochClaim[]): void {
     const { signatures } = this.#deps;
-    const message = epochStatement({ channelId: this.channelId, ...said });
-    const items = by.flatMap(({ agentId, signature }) => {
-      const publicKey = this.#leafKeys.get(agentId);
-      return publicKey === undefined ? [] : [{ agentId, publicKey, message, signature }];
-    });
+    const items = claims.map((claim) => ({
+      claim,
+      ...claim,
+      message: epochStatement({ channelId: this.channelId, ...claim }),
+    }));
     const areAllTrue = signatures.verifyHandshakes(items);
-    // The relay verifies nothing, so a signature that does not fit proves nothing about anybody.
-    const isTrue = ({ publicKey, signature }: (typeof items)[number]): boolean =>
-      areAllTrue || signatures.verifyHandshake(publicKey, message, signature);
-    const agentIds = items.filter(isTrue).map(({ agentId }) => agentId);
-    this.#steps.push({ type: "verified", said, agentIds });
+    for (const { claim, publicKey, message, signature } of items) {
+      const isTrue = areAllTrue ||
+        (items.length > 1 && signatures.verifyHandshake(publicKey, message, signature));
+      this.#isSigned.set(claim, isTrue);
+    }
   }
 
   #note(operation: number | undefined): void {
@@ -317,5 +429,11 @@ export class ConfirmationRunner implements CarriedChannel {
       () => this.#keeping.settle(operation),
       (fault) => this.#keeping.fail(operation, fault),
     );
+  }
+}
+
+function* inParts(claims: readonly EpochClaim[]): Generator<readonly EpochClaim[]> {
+  for (let at = 0; at < claims.length; at += verifiedTogether) {
+    yield claims.slice(at, at + verifiedTogether);
   }
 }

@@ -177,9 +177,10 @@ export async function openChannel(
 export async function writeEntered(
   group: Group,
   entrance: Entrance,
-  { store }: Pick<ChannelDeps, "store">,
+  { store, runtime }: Pick<ChannelDeps, "store" | "runtime">,
 ): Promise<EnteredMembership> {
   const before = await readRecords(store, channelIdOf(group.current.context));
-  const { changes, ...begun } = beginMembership(group, entrance, before);
+  const nowMs = runtime.nowMs();
+  const { changes, ...begun } = beginMembership(group, entrance, { before, nowMs });
   return { ...begun, durable: await DurableGroup.save(group, store, changes, entrance.foundings) };
 }

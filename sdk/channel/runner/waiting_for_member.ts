@@ -12,7 +12,7 @@ import type { ChannelPort } from "../port.ts";
 import type { ReceiveOptions } from "./inbox_runner.ts";
 
 export interface WaitingParts {
-  readonly channel: Pick<ChannelPort, "events" | "members" | "over">;
+  readonly channel: Pick<ChannelPort, "events" | "knownMembers" | "over">;
   readonly newcomers: Newcomers;
   readonly runtime: Pick<Runtime, "after">;
 }
@@ -35,7 +35,7 @@ export async function waitForMember(
   const events = channel.events(over.signal);
   try {
     for (;;) {
-      const members = channel.members();
+      const members = channel.knownMembers();
       const found = named === undefined
         ? nextNewcomer(newcomers, members)
         : presentMember(named, members);

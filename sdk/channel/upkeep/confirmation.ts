@@ -3,7 +3,8 @@
  * is confirmed once, when the channel is up to date, in cells that leave anyway. The confirmed
  * epoch and state are on disk before anybody learns of them, so that no restart or rejoin makes
  * this agent contradict itself. `fork_watch.ts` draws the conclusions from the statements of
- * others. An event that no case names changes nothing.
+ * others; those that agree wait until somebody asks (`waiting_claims.ts`). An event that no case
+ * names changes nothing.
  */
 import { equalBytes } from "../../../proto/mod.ts";
 import {
@@ -15,8 +16,10 @@ import {
   overEpochs,
 } from "./confirmation_state.ts";
 import {
+  agreed,
   aheadOf,
   connection,
+  contradicts,
   entered,
   type EpochWord,
   type ForkWatch,
@@ -27,6 +30,17 @@ import {
   statement,
   unconfirmed,
 } from "./fork_watch.ts";
+import {
+  agrees,
+  claimsBehind,
+  type EpochClaim,
+  isDue,
+  isSame,
+  takeClaims,
+  takeUnfit,
+  type UnverifiedWord,
+  wait,
+} from "./waiting_claims.ts";
 
 /** Epochs that follow each other faster are not confirmed one by one. */
 const intervalMs = 10_000;
@@ -39,6 +53,11 @@ const againMs = 5 * 60_000;
 const keepMs = 60_000;
 /** A commit that a member confirms is on its way for no longer than this. */
 const aheadMs = 60_000;
+/**
+ * Nothing waits for longer, because a crash loses it. Each member changes its keys every week, so
+ * epochs of a large channel follow each other faster, and few are verified for each.
+ */
+const lookMs = 60 * 60_000;
 
 interface ConfirmationRun {
   readonly state: ConfirmationState;
@@ -76,8 +95,9 @@ function happen(run: ConfirmationRun, event: ConfirmationEvent): void {
     case "told":
       return told(run, event);
     case "verified":
-      for (const agentId of event.agentIds) statement(watchOf(run), agentId, event.said);
-      return lookAhead(run);
+      return verified(run, event);
+    case "asked":
+      return verify(run, takeClaims(state, event.agentIds));
     case "unconfirmed":
       if (event.epoch <= facts.epoch) unconfirmed(watchOf(run), event.agentIds);
       return;
@@ -160,20 +180,71 @@ function enter(run: ConfirmationRun, { epoch, state: own }: EpochWord): void {
   states.delete(epoch);
   states.set(epoch, own);
   entered(watchOf(run), epoch);
+  for (const agentId of run.state.doubted) {
+    if (!run.facts.isMember(agentId)) run.state.doubted.delete(agentId);
+  }
+  verify(run, takeUnfit(run.state, { epoch, state: own }, run.facts));
 }
 
-/** Only what is news is verified. */
+/** Only what is news is looked at, and verified if it may not wait. */
 function told(
   run: ConfirmationRun,
-  { said, by }: Extract<ConfirmationEvent, { type: "told" }>,
+  { said, by, isOwn }: Extract<ConfirmationEvent, { type: "told" }>,
 ): void {
-  const { state: { forks }, facts: { self, isMember }, effects } = run;
-  const news = by.filter(({ agentId }) =>
-    agentId !== self && isMember(agentId) && !knows(forks, agentId, said)
-  );
-  if (news.length === 0) return;
+  const { state, facts } = run;
+  const begunMs = state.forks.begun.get(said.epoch);
+  const known = {
+    ...said,
+    atMs: facts.nowMs,
+    // A time in the future is of a clock that was wrong.
+    begunMs: begunMs && Math.min(begunMs, facts.nowMs),
+    waited: false,
+  };
+  const isNews = ({ agentId }: UnverifiedWord, at: number): boolean =>
+    agentId !== facts.self && facts.isMember(agentId) && !knows(state.forks, agentId, said) &&
+    // An honest relay has one of each.
+    by.findIndex((other) => other.agentId === agentId) === at;
+  const claims = by.filter(isNews).flatMap((each): EpochClaim[] => {
+    const { agentId } = each;
+    const claim = { ...known, ...each };
+    const isKnown = claimsBehind(state.claims.get(agentId)).some((other) => isSame(other, claim));
+    if (isKnown) return isOwn ? takeClaims(state, [agentId]) : [];
+    // As if all had been verified when they came.
+    if (!agrees(state, claim)) return [...takeClaims(state, [agentId]), claim];
+    wait(state, claim);
+    return isOwn || isDue(state, claim, facts) ? takeClaims(state, [agentId]) : [];
+  });
+  if (state.claims.size > 0) state.look ??= wake(run, lookMs);
+  verify(run, claims);
+}
+
+function verify(run: ConfirmationRun, claims: readonly EpochClaim[]): void {
+  if (claims.length === 0) return;
   keepLater(run);
-  effects.push({ type: "verify", said, by: news });
+  run.effects.push({ type: "verify", claims });
+}
+
+function verified(
+  run: ConfirmationRun,
+  { claims, doubted }: Extract<ConfirmationEvent, { type: "verified" }>,
+): void {
+  const { state } = run;
+  for (const { agentId } of claims) state.doubted.delete(agentId);
+  for (const agentId of doubted) state.doubted.add(agentId);
+  for (const [at, claim] of claims.entries()) {
+    const { agentId, epoch, state: said } = claim;
+    if (claim.waited) agreed(watchOf(run), agentId, claim);
+    else if (state.claims.size > 0 && lies(run, claim)) {
+      // A liar makes others be compared with each other, by what they said last.
+      return verify(run, [...takeClaims(state), ...claims.slice(at)]);
+    } else statement(watchOf(run), agentId, { epoch, state: said });
+  }
+  lookAhead(run);
+}
+
+/** That is not known of it yet. */
+function lies({ state: { forks } }: ConfirmationRun, claim: EpochClaim): boolean {
+  return !forks.liars.has(claim.agentId) && contradicts(forks, claim.agentId, claim);
 }
 
 /**
@@ -201,10 +272,16 @@ function time(run: ConfirmationRun, timer: number): void {
   const { state, facts } = run;
   if (state.keep === timer) keep(run);
   if (state.ahead === timer) isStillAhead(run);
+  if (state.look === timer) look(run);
   const { word } = state;
   if (!("timer" in word) || word.timer !== timer) return;
   state.word = { at: "none" };
   if (facts.isCurrent) confirm(run);
+}
+
+function look({ state, effects }: ConfirmationRun): void {
+  state.look = undefined;
+  if (state.claims.size > 0) effects.push({ type: "look" });
 }
 
 function isStillAhead({ state, facts, effects }: ConfirmationRun): void {

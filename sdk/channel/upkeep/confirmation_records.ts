@@ -1,6 +1,7 @@
 /**
  * Records of confirmations on disk: the last one that this agent gave, its states of the last
- * epochs, and the statements of others, which are written from time to time.
+ * epochs, and the statements of others, which are written from time to time, once they are
+ * verified.
  */
 import { type AgentId, type ChannelId, parseAgentId } from "../../../proto/mod.ts";
 import type { RecordChange } from "../../store/mod.ts";
@@ -12,7 +13,7 @@ import {
   putRecord,
 } from "../channel_kinds.ts";
 import type { ConfirmationRecords } from "./confirmation_state.ts";
-import type { EpochWord, LastStatement } from "./fork_watch.ts";
+import type { EpochBeginning, EpochWord, LastStatement } from "./fork_watch.ts";
 
 export function putConfirmed(channelId: ChannelId, { epoch, state }: EpochWord): RecordChange {
   return putRecord(channelId, "confirmed", [epoch, state]);
@@ -24,6 +25,16 @@ export function putState(channelId: ChannelId, epoch: number, state: Uint8Array)
 
 export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
   return deleteRecord(channelId, `state/${epoch}`);
+}
+
+/** Of the latest epoch. A restart does not make its statements look newer than they are. */
+export function putBegun(channelId: ChannelId, { epoch, atMs }: EpochBeginning): RecordChange {
+  return putRecord(channelId, "begun", [epoch, Math.round(atMs)]);
+}
+
+function begunOf(records: ChannelRecords): EpochBeginning | undefined {
+  const fields = fieldsOf(records, "begun");
+  return fields && { epoch: fields.number(0), atMs: fields.number(1) };
 }
 
 /** We joined anew: of the group before no state is kept, because it may have been another one. */
@@ -90,5 +101,11 @@ export function confirmationsOf(records: ChannelRecords, joinedEpoch: number): C
   const states = new Map(
     stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b),
   );
-  return { own, states, heard: heardOf(records), liars: liarsOf(records) };
+  return {
+    own,
+    states,
+    heard: heardOf(records),
+    liars: liarsOf(records),
+    begun: begunOf(records),
+  };
 }

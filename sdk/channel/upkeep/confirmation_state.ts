@@ -4,6 +4,7 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import {
+  type EpochBeginning,
   type EpochWord,
   type ForkFacts,
   type ForkFinding,
@@ -11,6 +12,7 @@ import {
   type LastStatement,
   restoreForks,
 } from "./fork_watch.ts";
+import type { EpochClaim, UnverifiedWord } from "./waiting_claims.ts";
 
 /** Epochs whose state is kept: members that were away for longer are compared among each other. */
 export const keptEpochs = 256;
@@ -52,9 +54,16 @@ export interface ConfirmationState {
   formerEpoch: number;
   /** Our own states, by epoch, the oldest first. */
   readonly states: Map<number, Uint8Array>;
+  /** Statements of others that agree with these, and that nobody has asked about: the newest. */
+  readonly claims: Map<AgentId, EpochClaim>;
+  /** Members in whose names something was told that they did not sign: nothing of theirs waits. */
+  readonly doubted: Set<AgentId>;
+  /** Nothing unverified is in it. */
   readonly forks: ForkState;
   /** Runs since a member confirmed an epoch that we do not know. */
   ahead: number | undefined;
+  /** Runs since a claim waits. */
+  look: number | undefined;
   /** Runs since something was heard that is not on disk. */
   keep: number | undefined;
   /** The last number that was given to a job or a timer. */
@@ -69,12 +78,6 @@ export interface ConfirmationFacts extends ForkFacts {
   readonly members: number;
   /** The channel is where the relay says that the log is. */
   readonly isCurrent: boolean;
-}
-
-/** A statement that was not looked at yet. */
-export interface UnverifiedWord {
-  readonly agentId: AgentId;
-  readonly signature: Uint8Array;
 }
 
 export type ConfirmationEvent =
@@ -101,17 +104,37 @@ export type ConfirmationEvent =
   }
   /** A message of a member opened. */
   | { readonly type: "heard"; readonly agentId: AgentId; readonly epoch: number }
-  /** Statements of members have arrived, and are not verified yet. */
-  | { readonly type: "told"; readonly said: EpochWord; readonly by: readonly UnverifiedWord[] }
-  /** These have signed it. */
-  | { readonly type: "verified"; readonly said: EpochWord; readonly agentIds: readonly AgentId[] }
+  /**
+   * Statements of members have arrived, and are not verified yet. `isOwn`: their signers sent them
+   * here themselves, in messages; else the relay says so.
+   */
+  | {
+    readonly type: "told";
+    readonly said: EpochWord;
+    readonly by: readonly UnverifiedWord[];
+    readonly isOwn: boolean;
+  }
+  /**
+   * Their signatures are right, in the order in which they came; something else was told of those
+   * that are `doubted`, and they did not sign that.
+   */
+  | {
+    readonly type: "verified";
+    readonly claims: readonly EpochClaim[];
+    readonly doubted: readonly AgentId[];
+  }
+  /** Somebody wants to know of these members. */
+  | { readonly type: "asked"; readonly agentIds: readonly AgentId[] }
   /** The relay says that these are connected and confirm nothing. */
   | { readonly type: "unconfirmed"; readonly epoch: number; readonly agentIds: readonly AgentId[] }
   /** The connection has come, or is gone. */
   | { readonly type: "connection"; readonly isOnline: boolean }
   /** The process ends. */
   | { readonly type: "keep"; readonly operation: number }
-  /** A timer has run out: a word is given, somebody is ahead of us, or notes go to disk. */
+  /**
+   * A timer has run out: a word is given, somebody is ahead of us, notes go to disk, or claims are
+   * verified.
+   */
   | { readonly type: "time"; readonly timer: number };
 
 export interface EpochMover {
@@ -133,7 +156,10 @@ export type ConfirmationEffect =
   }
   /** The relay passes it on, in cells that leave anyway. */
   | { readonly type: "tell"; readonly signed: SignedWord }
-  | { readonly type: "verify"; readonly said: EpochWord; readonly by: readonly UnverifiedWord[] }
+  /** Of those that waited, the newest that is right. */
+  | { readonly type: "verify"; readonly claims: readonly EpochClaim[] }
+  /** All that waits, with rests. */
+  | { readonly type: "look" }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   /**
    * Statements of others go to disk. `operation`: the end of the process waits for it, and nothing
@@ -155,11 +181,13 @@ export interface ConfirmationRecords {
   readonly heard: ReadonlyMap<AgentId, LastStatement>;
   /** Members that are known to lie. */
   readonly liars: ReadonlySet<AgentId>;
+  /** The latest epoch, unless an earlier version wrote all of this. */
+  readonly begun: EpochBeginning | undefined;
 }
 
 /** As a process that starts. */
 export function restoreConfirmations(
-  { own, states, heard, liars }: ConfirmationRecords,
+  { own, states, heard, liars, begun }: ConfirmationRecords,
   formerEpoch: number,
 ): ConfirmationState {
   return {
@@ -170,8 +198,11 @@ export function restoreConfirmations(
     toldMs: 0,
     formerEpoch,
     states: new Map(states),
-    forks: restoreForks(heard, liars),
+    claims: new Map(),
+    doubted: new Set(),
+    forks: restoreForks(heard, liars, begun),
     ahead: undefined,
+    look: undefined,
     keep: undefined,
     numbers: 0,
   };
@@ -185,7 +216,7 @@ export function overEpochs({ states }: Pick<ConfirmationState, "states">, epoch:
 
 /** Those that the state waits for. */
 export function timersOf(
-  { word, ahead, keep }: ConfirmationState,
+  { word, ahead, look, keep }: ConfirmationState,
 ): readonly (number | undefined)[] {
-  return ["timer" in word ? word.timer : undefined, ahead, keep];
+  return ["timer" in word ? word.timer : undefined, ahead, look, keep];
 }

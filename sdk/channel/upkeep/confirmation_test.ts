@@ -14,12 +14,14 @@ import {
   overEpochs,
   restoreConfirmations,
 } from "./confirmation_state.ts";
+import { claimsBehind, longestWait } from "./waiting_claims.ts";
 
 // cast: nobody reads more than their names
 const [self, bob, carol] = ["self", "bob", "carol"] as unknown as [AgentId, AgentId, AgentId];
 const members = new Set([self, bob, carol]);
 const state = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const signature = new Uint8Array(64);
+const publicKey = new Uint8Array(32);
 const minuteMs = 60_000;
 
 class Member {
@@ -37,7 +39,13 @@ class Member {
   effects: ConfirmationEffect[] = [];
 
   constructor(records: Partial<ConfirmationRecords> = {}, formerEpoch = -1) {
-    const none = { own: undefined, states: new Map(), heard: new Map(), liars: new Set<AgentId>() };
+    const none = {
+      own: undefined,
+      states: new Map(),
+      heard: new Map(),
+      liars: new Set<AgentId>(),
+      begun: undefined,
+    };
     this.state = restoreConfirmations({ ...none, ...records }, formerEpoch);
     this.enter(7);
   }
@@ -96,7 +104,8 @@ class Member {
     return this.step({
       type: "told",
       said: { epoch, state: state(byte) },
-      by: [{ agentId, signature }],
+      by: [{ agentId, publicKey, signature }],
+      isOwn: false,
     });
   }
 
@@ -104,8 +113,11 @@ class Member {
   said(agentId: AgentId, epoch: number, byte = epoch): this {
     return this.step({
       type: "verified",
-      said: { epoch, state: state(byte) },
-      agentIds: [agentId],
+      claims: [{
+        ...{ agentId, publicKey, signature, epoch, state: state(byte) },
+        ...{ atMs: this.facts.nowMs, begunMs: undefined, waited: false },
+      }],
+      doubted: [],
     });
   }
 
@@ -237,14 +249,143 @@ Deno.test("restarted: of the group before no state is compared, and nothing is s
   assertEquals(member.pass(minuteMs).enter(9).confirm().only("sign").length, 1);
 });
 
-Deno.test("told: news of members is verified, and nothing else", () => {
+Deno.test("told: news of members that differ is verified, and nothing else", () => {
   // cast: as above
   const stranger = "stranger" as AgentId;
   const member = new Member();
   for (const agentId of [self, stranger]) assertEquals(member.told(agentId, 7).effects, []);
-  assertEquals(member.told(bob, 7).only("verify").map(({ by }) => by.length), [1]);
+  assertEquals(member.told(bob, 7, 99).only("verify").map(({ claims }) => claims.length), [1]);
   assertEquals(member.said(bob, 7).state.forks.confirmed.get(bob)?.epoch, 7);
   assertEquals(member.told(bob, 7).effects, [], "it was heard before");
+});
+
+const hourMs = 60 * minuteMs;
+/** Bob was heard of. */
+const heard = (records: Partial<ConfirmationRecords> = {}): Member => {
+  const bobWas = { confirmed: undefined, said: undefined, heardMs: 1_000_000 };
+  return new Member({ heard: new Map([[bob, bobWas]]), ...records });
+};
+
+Deno.test("told, what agrees: it waits until somebody asks, and counts as of when it came", () => {
+  const member = heard().told(bob, 7);
+  assertEquals([member.waitMs, member.only("verify"), member.state.claims.size], [hourMs, [], 1]);
+  assertEquals(member.told(bob, 7).effects, [], "the same again");
+  member.pass(minuteMs).step({ type: "asked", agentIds: [bob, carol] });
+  const [verify] = member.only("verify");
+  assertEquals([verify?.claims.length, member.waitMs, member.state.claims.size], [1, minuteMs, 0]);
+  member.step({ type: "verified", claims: verify?.claims ?? [], doubted: [] });
+  const { confirmed, said } = member.state.forks;
+  assertEquals([confirmed.get(bob), said.get(bob)?.epoch], [{ epoch: 7, atMs: 1_000_000 }, 7]);
+  assertEquals(member.told(bob, 7).effects, [], "it was heard before");
+});
+
+/** Those that wait, the newest first. */
+const waiting = ({ state: { claims } }: Member): number[] =>
+  claimsBehind(claims.get(bob)).map(({ epoch }) => epoch);
+
+Deno.test("told, what agrees about a later epoch: it waits before the others, up to eight", () => {
+  const member = heard().told(bob, 7).enter(8).told(bob, 8);
+  assertEquals([member.effects, waiting(member)], [[], [8, 7]]);
+  assertEquals(waiting(member.told(bob, 7)), [8, 7], "the same again");
+  for (let epoch = 9; epoch < 14; epoch++) member.enter(epoch).told(bob, epoch);
+  assertEquals([member.only("verify"), waiting(member).length], [[], longestWait - 1]);
+  member.enter(14).told(bob, 14);
+  const [verify] = member.only("verify");
+  assertEquals(verify?.claims.map((claim) => claimsBehind(claim).length), [longestWait]);
+  assertEquals(waiting(member), []);
+});
+
+Deno.test("told, several times in one page: the first counts", () => {
+  const said = { epoch: 7, state: state(7) };
+  const word = { agentId: bob, publicKey, signature };
+  const by = [word, { ...word, signature: signature.slice().fill(1) }];
+  const member = heard().step({ type: "told", said, by, isOwn: false });
+  assertEquals([member.only("verify"), waiting(member)], [[], [7]]);
+});
+
+Deno.test("time, an hour after something began to wait: all is looked at, if anything waits yet", () => {
+  const look = (member: Member): Member =>
+    member.step({ type: "time", timer: member.state.look ?? 0 });
+  assertEquals(look(heard().told(bob, 7)).effects, [{ type: "look" }]);
+  assertEquals(look(heard().told(bob, 7).step({ type: "asked", agentIds: [bob] })).effects, []);
+});
+
+Deno.test("verified, and something else was told that nobody signed: nothing of that member waits", () => {
+  const member = heard().step({ type: "verified", claims: [], doubted: [bob] });
+  assertEquals(member.told(bob, 7).only("verify").length, 1);
+  assertEquals(member.said(bob, 7).enter(8).told(bob, 8).only("verify"), [], "it has signed one");
+  member.step({ type: "verified", claims: [], doubted: [bob] });
+  assertEquals(member.know({ isMember: () => false }).enter(9).state.doubted.size, 0);
+});
+
+Deno.test("told, what may not wait: with what waits of its signer, in the order in which it came", () => {
+  const epochs = (member: Member): number[] =>
+    member.only("verify").flatMap(({ claims }) => claims.map(({ epoch }) => epoch));
+  assertEquals(epochs(heard().told(bob, 7).told(bob, 7, 99)), [7, 7], "it differs");
+  assertEquals(epochs(heard().told(bob, 7).told(bob, 9)), [7, 9], "of an epoch to come");
+  assertEquals(epochs(heard().enter(8).told(bob, 8).told(bob, 7)), [8, 7], "out of order");
+  const by = [{ agentId: bob, publicKey, signature: signature.slice().fill(1) }];
+  const said = { epoch: 7, state: state(7) };
+  assertEquals(epochs(heard().told(bob, 7).step({ type: "told", said, by, isOwn: false })), [7, 7]);
+  assertEquals(epochs(heard().step({ type: "told", said, by, isOwn: true })), [7], "its own");
+  assertEquals(epochs(heard({ liars: new Set([bob]) }).told(bob, 7)), [7], "of a liar");
+  assertEquals(epochs(heard().said(bob, 7, 99).enter(8).told(bob, 8)), [8], "of one that differed");
+  const late = heard().pass(24 * 60 * minuteMs + 1).enter(8).told(bob, 8);
+  assertEquals(epochs(late), [8], "not heard of for a day");
+  assertEquals(epochs(heard().pass(-1).told(bob, 7)), [7], "heard of in the future");
+});
+
+Deno.test("told, its own word that waits already: that is verified, once", () => {
+  const said = { epoch: 7, state: state(7) };
+  const by = [{ agentId: bob, publicKey, signature }];
+  const member = heard().told(bob, 7).step({ type: "told", said, by, isOwn: true });
+  assertEquals(member.only("verify").map(({ claims }) => claims.length), [1]);
+});
+
+Deno.test("verified, a contradiction: what waits of others is verified before it is judged", () => {
+  const member = heard().said(carol, 7).told(bob, 7).said(carol, 7, 99);
+  const names = member.only("verify").flatMap(({ claims }) => claims.map(({ agentId }) => agentId));
+  assertEquals([names, member.only("report")], [[bob, carol], []]);
+  member.step({ type: "verified", claims: member.only("verify")[0]?.claims ?? [], doubted: [] });
+  assertEquals(member.only("report").map(({ kind, about }) => [kind, about]), [
+    ["member_lied", carol],
+  ]);
+  assertEquals(member.state.forks.confirmed.get(bob)?.epoch, 7);
+  assertEquals(member.enter(8).told(bob, 8).said(carol, 7, 98).only("verify"), [], "a known liar");
+});
+
+Deno.test("entered: claims of those that are gone are forgotten, and others wait", () => {
+  const member = heard().told(bob, 7);
+  assertEquals([member.enter(8).state.claims.size, member.only("verify")], [1, []]);
+  member.know({ isMember: (agentId) => agentId !== bob }).enter(9);
+  assertEquals([member.state.claims.size, member.only("verify")], [0, []]);
+});
+
+Deno.test("restarted: claims of its epoch that agreed with another group are verified", () => {
+  const restart = (epoch: number): Member =>
+    heard().enter(8).told(bob, 8).know({ epoch, state: state(80) }).step({
+      type: "restarted",
+      epoch,
+      state: state(80),
+      formerEpoch: 8,
+    });
+  assertEquals(restart(8).only("verify")[0]?.claims.map(({ waited }) => waited), [false]);
+  assertEquals(restart(7).only("verify").length, 1, "it is of an epoch to come");
+  assertEquals(restart(9).state.claims.size, 1);
+  const both = heard().told(bob, 7).enter(8).told(bob, 8).know({ state: state(80) }).step({
+    type: "restarted",
+    epoch: 8,
+    state: state(80),
+    formerEpoch: 8,
+  });
+  const [verify] = both.only("verify");
+  assertEquals(verify?.claims.map(({ epoch, waited }) => [epoch, waited]), [[7, true], [8, false]]);
+});
+
+Deno.test("entered at the start: the epoch began when it says on disk, and not in the future", () => {
+  const begunMs = (atMs: number, epoch = 7): number | undefined =>
+    new Member({ begun: { epoch, atMs } }).state.forks.begun.get(7);
+  assertEquals([begunMs(5), begunMs(2_000_000), begunMs(5, 6)], [5, 1_000_000, 1_000_000]);
 });
 
 Deno.test("verified: a statement that differs is told at once", () => {

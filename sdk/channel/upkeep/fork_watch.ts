@@ -22,6 +22,13 @@ export interface ConfirmedEpoch {
   readonly atMs: number;
 }
 
+/** When an epoch of ours began. */
+export interface EpochBeginning {
+  readonly epoch: number;
+  /** By the local clock. */
+  readonly atMs: number;
+}
+
 /** The last statement of a member. */
 export interface LastStatement {
   readonly confirmed: ConfirmedEpoch | undefined;
@@ -119,10 +126,11 @@ const maxUnknown = 64;
 /** Different states of one of them: two show a fork, and more are of liars. */
 const maxStates = 4;
 
-/** As of a process that starts. `heard`, `liars`: from before. */
+/** As of a process that starts. `heard`, `liars` and `begun`: from before. */
 export function restoreForks(
   heard: ReadonlyMap<AgentId, LastStatement>,
   liars: ReadonlySet<AgentId>,
+  begun?: EpochBeginning,
 ): ForkState {
   const state: ForkState = {
     said: new Map(),
@@ -135,7 +143,7 @@ export function restoreForks(
     strange: new Set(),
     present: new Map(),
     epoch: -1,
-    begun: new Map(),
+    begun: new Map(begun && [[begun.epoch, begun.atMs]]),
     connectedMs: 0,
     lostMs: undefined,
   };
@@ -181,14 +189,18 @@ export function knows(forks: ForkState, agentId: AgentId, { epoch, state }: Epoc
 
 /**
  * Members that are connected and have confirmed nothing for too long, although there was something
- * to confirm.
+ * to confirm. `last`: what a member confirmed last.
  */
-export function silentIn(forks: ForkState, facts: ForkFacts): Silent[] {
+export function silentIn(
+  forks: ForkState,
+  facts: ForkFacts,
+  last: (agentId: AgentId) => ConfirmedEpoch | undefined,
+): Silent[] {
   const { nowMs, isMember } = facts;
   return [...forks.present].flatMap(([agentId, toldMs]) => {
-    const confirmed = forks.confirmed.get(agentId);
+    const confirmed = last(agentId);
     const sinceMs = Math.max(
-      behindMs(forks, facts, agentId),
+      behindMs(forks, facts, { agentId, confirmed }),
       forks.connectedMs,
       confirmed?.atMs ?? 0,
     );
@@ -203,12 +215,14 @@ export function silentIn(forks: ForkState, facts: ForkFacts): Silent[] {
  * none.
  */
 function behindMs(
-  { confirmed, begun }: ForkState,
+  { begun }: ForkState,
   { joinedEpoch }: ForkFacts,
-  agentId: AgentId,
+  { agentId, confirmed }: {
+    readonly agentId: AgentId;
+    readonly confirmed: ConfirmedEpoch | undefined;
+  },
 ): number {
-  const last = confirmed.get(agentId)?.epoch;
-  const first = last === undefined ? joinedEpoch(agentId) : last + 1;
+  const first = confirmed === undefined ? joinedEpoch(agentId) : confirmed.epoch + 1;
   for (const [epoch, begunMs] of begun) if (epoch >= first) return begunMs;
   return Infinity;
 }
@@ -219,18 +233,23 @@ export function heardOf(
   agentId: AgentId,
   atMs: number = nowMs,
 ): void {
-  const knownMs = forks.heardMs.get(agentId) ?? 0;
+  forks.heardMs.set(agentId, laterHeard(forks.heardMs.get(agentId), atMs, nowMs));
+}
+
+/** The later of two times at which a member was heard of. */
+export function laterHeard(knownMs: number | undefined, atMs: number, nowMs: number): number {
   // A time in the future is of a clock that was wrong.
-  forks.heardMs.set(agentId, knownMs > nowMs ? atMs : Math.max(atMs, knownMs));
+  return knownMs === undefined || knownMs > nowMs ? atMs : Math.max(atMs, knownMs);
 }
 
 /**
  * We joined anew at this epoch, maybe in another group: what others did in the one before says
  * nothing about this one.
  */
-export function restartForks({ spoke, strange, confirmed }: ForkState, epoch: number): void {
+export function restartForks({ spoke, strange, confirmed, begun }: ForkState, epoch: number): void {
   spoke.clear();
   strange.clear();
+  for (const each of begun.keys()) if (each >= epoch) begun.delete(each);
   for (const [agentId, each] of confirmed) if (each.epoch >= epoch) confirmed.delete(agentId);
 }
 
@@ -247,7 +266,8 @@ export function connection(forks: ForkState, isOnline: boolean, nowMs: number): 
 export function entered(watch: ForkWatch, epoch: number): void {
   const { forks, facts: { nowMs, isMember } } = watch;
   forks.epoch = epoch;
-  forks.begun.set(epoch, nowMs);
+  // A time in the future was written by a clock that was wrong.
+  forks.begun.set(epoch, Math.min(forks.begun.get(epoch) ?? nowMs, nowMs));
   const [oldest] = forks.begun.keys();
   if (forks.begun.size > maxEpochs && oldest !== undefined) forks.begun.delete(oldest);
   const { said, spoke, confirmed, heardMs, liars, strange } = forks;
@@ -261,15 +281,48 @@ export function entered(watch: ForkWatch, epoch: number): void {
 export function statement(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
   const { forks } = watch;
   if (knows(forks, agentId, said)) return;
-  const before = forks.said.get(agentId);
   // A relay may have kept it back since then, or repeats an old one.
   const begunMs = forks.begun.get(said.epoch);
-  if (begunMs !== undefined && said.epoch > (before?.epoch ?? -1)) heardOf(watch, agentId, begunMs);
-  if (before?.epoch === said.epoch && !equalBytes(before.state, said.state)) {
+  const isLater = said.epoch > (forks.said.get(agentId)?.epoch ?? -1);
+  if (begunMs !== undefined && isLater) {
+    heardOf(watch, agentId, Math.min(begunMs, watch.facts.nowMs));
+  }
+  if (contradicts(forks, agentId, said)) {
     lied(watch, agentId, `${agentId} signed two different states of epoch ${said.epoch}`);
   }
-  if (before === undefined || said.epoch >= before.epoch) forks.said.set(agentId, said);
+  noteSaid(forks, agentId, said);
   judge(watch, agentId, said);
+}
+
+/** Its signer said otherwise about the same epoch. */
+export function contradicts({ said }: ForkState, agentId: AgentId, word: EpochWord): boolean {
+  const before = said.get(agentId);
+  return before?.epoch === word.epoch && !equalBytes(before.state, word.state);
+}
+
+function noteSaid({ said }: ForkState, agentId: AgentId, { epoch, state }: EpochWord): void {
+  if (epoch >= (said.get(agentId)?.epoch ?? -1)) said.set(agentId, { epoch, state });
+}
+
+/**
+ * A statement whose signature is a member's, and that agreed with us when it came. It counts as of
+ * then.
+ */
+export function agreed(
+  watch: ForkWatch,
+  agentId: AgentId,
+  { atMs, begunMs, ...said }: EpochWord & {
+    readonly atMs: number;
+    /** When its epoch began. */
+    readonly begunMs: number | undefined;
+  },
+): void {
+  const { forks } = watch;
+  // It may not have waited.
+  if (contradicts(forks, agentId, said)) return statement(watch, agentId, said);
+  if (begunMs !== undefined) heardOf(watch, agentId, begunMs);
+  noteSaid(forks, agentId, said);
+  agree(watch, agentId, { epoch: said.epoch, atMs });
 }
 
 /** A message or commit of a member opened with our keys of this epoch. */
@@ -278,7 +331,7 @@ export function spokeIn(watch: ForkWatch, agentId: AgentId, epoch: number): void
   heardOf(watch, agentId);
   if (epoch < (forks.spoke.get(agentId) ?? 0)) return;
   forks.spoke.set(agentId, epoch);
-  confirm(watch, agentId, epoch);
+  confirm(watch, agentId, { epoch, atMs: watch.facts.nowMs });
   const said = forks.said.get(agentId);
   if (said?.epoch === epoch) judge(watch, agentId, said);
 }
@@ -292,15 +345,19 @@ export function unconfirmed(
 }
 
 function judge(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
-  const { forks, states, facts: { self } } = watch;
+  const { forks, states, facts: { self, nowMs } } = watch;
   const ours = states.get(said.epoch);
   if (ours === undefined) return compare(watch, agentId, said);
-  if (equalBytes(ours, said.state)) {
-    forks.strange.delete(agentId);
-    // The same statement again is not news.
-    if (forks.confirmed.get(agentId)?.epoch !== said.epoch) confirm(watch, agentId, said.epoch);
-  } else if (forks.spoke.get(agentId) === said.epoch) speaksStrangely(watch, agentId, said);
+  if (equalBytes(ours, said.state)) agree(watch, agentId, { epoch: said.epoch, atMs: nowMs });
+  else if (forks.spoke.get(agentId) === said.epoch) speaksStrangely(watch, agentId, said);
   else differs(watch, agentId, { epoch: said.epoch, signers: [self, agentId] });
+}
+
+function agree(watch: ForkWatch, agentId: AgentId, confirmed: ConfirmedEpoch): void {
+  const { forks } = watch;
+  forks.strange.delete(agentId);
+  // The same statement again is not news.
+  if (forks.confirmed.get(agentId)?.epoch !== confirmed.epoch) confirm(watch, agentId, confirmed);
 }
 
 /**
@@ -326,16 +383,16 @@ function compare(watch: ForkWatch, agentId: AgentId, said: EpochWord): void {
 }
 
 function confirm(
-  { forks: { confirmed, forks }, facts: { nowMs } }: ForkWatch,
+  { forks: { confirmed, forks } }: Pick<ForkWatch, "forks">,
   agentId: AgentId,
-  epoch: number,
+  now: ConfirmedEpoch,
 ): void {
   const known = confirmed.get(agentId);
-  if (known !== undefined && known.epoch > epoch) return;
-  confirmed.set(agentId, { epoch, atMs: nowMs });
+  if (known !== undefined && known.epoch > now.epoch) return;
+  confirmed.set(agentId, now);
   const fork = forks.get(agentId);
   // It agrees about a later epoch: should it differ again, that is news.
-  if (fork !== undefined && fork.epoch < epoch) forks.delete(agentId);
+  if (fork !== undefined && fork.epoch < now.epoch) forks.delete(agentId);
 }
 
 /**

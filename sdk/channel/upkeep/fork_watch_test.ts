@@ -92,7 +92,9 @@ class Bench {
   }
 
   silent(): AgentId[] {
-    return silentIn(this.state, this.#watch.facts).map(({ agentId }) => agentId);
+    const { state, state: { confirmed } } = this;
+    return silentIn(state, this.#watch.facts, (agentId) => confirmed.get(agentId))
+      .map(({ agentId }) => agentId);
   }
 }
 

@@ -41,6 +41,7 @@ export const agentOperations: OperationsByName = new Map([
     },
     members: async (call) => {
       const channel = await channelOf(call, call.fields.channel);
+      await channel.port.prepareMembers();
       return { ok: { members: channel.members().map(encodeMember) } };
     },
     fingerprint: async (call) => {

@@ -25,10 +25,15 @@ export async function watch(
     return { ok: { state: state() } };
   }
   const channel = await channelOf(call, fields.channel);
+  await channel.port.prepareMembers();
   const { name } = channel;
   let told: string | undefined;
+  let isLarge = false;
   const state = (): FrameHeader => {
-    const members = channel.members().map(encodeMember);
+    // In a large channel an event that is told would cost a signature of each member.
+    const listed = isLarge ? channel.port.knownMembers() : channel.members();
+    isLarge = listed.length > manyMembers;
+    const members = listed.map(encodeMember);
     const { keys, ...health } = channel.health();
     const ages = keys.map(encodeKeyAge);
     const names = JSON.stringify(
@@ -37,9 +42,7 @@ export async function watch(
       ) => [knownAs, attested, badgeExpired, badgeEndsMs, sameAccount]),
     );
     // Those of a large channel are sent again only when it has others.
-    const now = members.length > manyMembers
-      ? `epoch ${health.epoch} ${names}`
-      : JSON.stringify([members, ages]);
+    const now = isLarge ? `epoch ${health.epoch} ${names}` : JSON.stringify([members, ages]);
     const isNew = now !== told;
     told = now;
     return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };

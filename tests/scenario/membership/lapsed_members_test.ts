@@ -252,6 +252,36 @@ Deno.test("when a member committed is known after a restart", async () => {
   assertEquals((await memberOf(alice, bob)).lastHeardMs, lastHeardMs);
 });
 
+Deno.test("a statement that is repeated after a restart makes nobody look as if it were there then", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  alice.session.tampering = withoutConfirmations;
+  const inside = await alice.inside();
+  await inside.commit();
+  await allAgree(alice, bob);
+  const { channelId, epoch } = inside;
+  const said = { channelId, epoch, state: stateOf(inside.group.current) };
+  const signature = bob.sign(epochStatement(said));
+  await bob.stop();
+  const beforeMs = alice.agent.parts.runtime.nowMs();
+  for (let restart = 0; restart < 2; restart++) {
+    alice.clockOffsetMs += 3 * dayMs;
+    await alice.stop();
+    await alice.start(withoutConfirmations);
+    const channel = await alice.channel();
+    alice.session.inject({
+      kind: "notice",
+      operation: "DeliverConfirmations",
+      body: { ...said, confirmations: [{ agentId: bob.client.agentId, signature }] },
+    });
+    const shown = (): ChannelMember | undefined =>
+      channel.members().find(({ agentId }) => agentId === bob.client.agentId);
+    await until("the statement is there", () => shown()?.confirmedEpoch === epoch);
+    assertLessOrEqual(shown()?.lastHeardMs ?? 0, beforeMs);
+  }
+  await bob.start();
+});
+
 Deno.test("statements that a relay kept back, or repeats, make nobody look as if it were there now", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
