@@ -70,7 +70,7 @@ export interface RelayConfig {
 
 /** A log that several relays share, on NATS nodes. */
 export interface ClusterConfig {
-  /** Of the nodes, for clients of NATS. */
+  /** Addresses of the nodes for clients of NATS. */
   readonly urls: readonly string[];
   /**
    * Every node is asked there for its version, and whether its acknowledgements wait for its disk.
@@ -81,7 +81,7 @@ export interface ClusterConfig {
   readonly credentials: Secret | undefined;
   /** PEM: the authority of the nodes' certificates. */
   readonly ca: string | undefined;
-  /** Of all names at the nodes. */
+  /** All names at the nodes begin with this. */
   readonly prefix: string;
   /** Undefined: from the data directory. */
   readonly relayId: string | undefined;
@@ -301,7 +301,7 @@ function readOrigin(read: VariableReader, name: string, text: string): URL | und
   return url;
 }
 
-/** Of fewer places the shares of accounts and of newcomers are smaller too. */
+/** With fewer places, the shares of accounts and of newcomers are smaller too. */
 function readCore(read: VariableReader): RelayConfig["core"] {
   const sessions = Number(read.given("STATIC_RELAY_SESSIONS") ?? defaultCoreConfig.maxSessions);
   const sessionsPerAccount = Math.max(1, Math.ceil(sessions / 4) || 1);

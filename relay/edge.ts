@@ -52,8 +52,8 @@ export interface RelayEdgeOptions {
   /** TCP connections at once, of all addresses; 10,000 unless told. */
   readonly connections?: number;
   /**
-   * Of one address, without those that carry sessions; 256 unless told, or a quarter of all if that
-   * is less.
+   * Sockets of one address, without those that carry sessions; 256 unless told, or a quarter of all
+   * if that is less.
    */
   readonly socketsPerAddress?: number | undefined;
   /**

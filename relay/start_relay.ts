@@ -37,9 +37,9 @@ import { type OpenedParts, openParts } from "./open_parts.ts";
 export interface RelayStartOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
-  /** Of this process, so far; for its metrics. */
+  /** Counts such errors of this process so far; for its metrics. */
   readonly unownedSocketErrors?: () => number;
-  /** Of the place where the lines go; for metrics. */
+  /** Returns the state of the place where the lines go; for metrics. */
   readonly logState?: () => LogState;
 }
 

@@ -32,7 +32,7 @@ import type { ClusterStats } from "./stats.ts";
 import { DivergenceCheck } from "./replica/divergence_check.ts";
 
 export interface ClusterOptions extends Omit<NodesOptions, "name"> {
-  /** Of all names at the nodes. */
+  /** All names at the nodes begin with this. */
   readonly prefix: string;
   /** The same in every life of this relay, and no other relay's. */
   readonly relay: string;
@@ -277,7 +277,7 @@ class ClusterRelay {
     log("info", "log_read", { position, ms: Math.round(performance.now() - startedMs) });
     warnOfSetBack(log, this.#found, position);
     await this.#beginWriter();
-    // Of its own earlier lives, whatever may still be on its way.
+    // This gives up the relay's own earlier lives, whatever of theirs may still be on its way.
     await this.#write({ op: "give_up", relay });
     await this.#live.open();
     peers.begun();

@@ -23,7 +23,7 @@ export interface PeersOptions {
   readonly log: Log;
   /** Relays that hold leases. */
   readonly leaseHolders: () => Promise<readonly string[]>;
-  /** Of this relay; undefined before it serves. */
+  /** Returns the load of this relay; undefined before it serves. */
   readonly load: () => RelayLoad | undefined;
   /** Silent for so long: given up. A frozen process that wakes later must begin anew. */
   readonly silentMs?: number;
@@ -61,7 +61,8 @@ export class Peers {
     const { nodes, prefix } = options;
     this.#stops.push(
       nodes.subscribe(`${prefix}.beat`, (message) => this.#heard(message, this.#seenMs)),
-      // Of relays that read the log and cannot serve yet: they are neither silent nor any help.
+      // Relays send this while they read the log and cannot serve yet: they are neither silent nor
+      // any help.
       nodes.subscribe(`${prefix}.begins`, (message) => {
         this.#heard(message, this.#beginningMs);
         this.#loads.delete(message.string());

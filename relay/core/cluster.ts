@@ -81,7 +81,7 @@ export interface ClusterListener {
   /** A cursor moved, at whatever relay; undefined: it was dropped. */
   cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
   trimmed(channelId: ChannelId, through: number): void;
-  /** Of this relay: the others are told. */
+  /** Returns the load of this relay, which the others are told. */
   load(): RelayLoad;
   /**
    * Nothing that this relay has asked for was answered for long: its agents may be better off

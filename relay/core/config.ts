@@ -25,7 +25,7 @@ export interface CoreConfig {
   readonly authenticationMs: number;
   /** Authenticated sessions of one account: a quarter of all, unless it is set. */
   readonly sessionsPerAccount: number;
-  /** Of one guest pass, so that a guest cannot use up those of the account. */
+  /** Sessions of one guest pass, so that a guest cannot use up those of the account. */
   readonly sessionsPerGuest: number;
   readonly channelsPerAccount: number;
   /**
@@ -74,8 +74,8 @@ export interface CoreConfig {
   /** KeyPackages of one agent that one account may claim per hour. */
   readonly claimsPerTargetAndHour: number;
   /**
-   * Of these, those that may be used once; beyond it others get the KeyPackage of last resort, its
-   * own account does not.
+   * How many of these claims get a KeyPackage that may be used once. Beyond this number, other
+   * accounts get the KeyPackage of last resort; the target's own account does not.
    */
   readonly singleUseClaimsPerTargetAndHour: number;
   /** KeyPackages of all agents that one account may claim per hour. */

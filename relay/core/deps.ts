@@ -61,7 +61,7 @@ export interface CoreDeps {
   readonly tokens: TokenVerifier;
   readonly quota: Quota;
   readonly nowMs: () => number;
-  /** Of a clock that is never set. */
+  /** Reads a clock that is never set. */
   readonly elapsedMs: () => number;
   /** Processor time of this process; not given: logins are not limited by it. */
   readonly cpuMs?: (() => number) | undefined;

@@ -11,7 +11,7 @@ export interface RelayLoad {
   readonly isSending: boolean;
 }
 
-/** Of a relay that says nothing. */
+/** The load of a relay that says nothing. */
 export const unknownLoad: RelayLoad = {
   sessions: 0,
   hasRoom: false,

@@ -7,7 +7,7 @@ import type { AppendOutcome, NewEntry } from "./engine.ts";
 
 /** Inputs of the verdict beside the entry. */
 export interface Circumstances {
-  /** Of the channel. */
+  /** The channel's epoch. */
   readonly epoch: number;
   /** Its charge can be paid, or it has none. */
   readonly isPaid: boolean;

@@ -18,10 +18,10 @@ export interface ChannelHead {
   head: number;
   messages: number;
   messageBytes: number;
-  /** Of everything but messages: `log_bytes.ts` counts it. */
+  /** The bytes of everything but messages: `log_bytes.ts` counts them. */
   otherBytes: number;
   snapshotSequence: number;
-  /** Of the last entry that overtakes a founding. */
+  /** The position of the last entry that overtakes a founding. */
   changeSequence: number;
   closedAtMs: number | undefined;
   /** The oldest message is not at or before this position. */

@@ -201,7 +201,7 @@ export class Channels {
   }
 }
 
-/** Of rows that were asked for one too many. */
+/** Returns a page of rows, of which one more than the limit was asked for. */
 function pageOf(rows: readonly { readonly id: ChannelId }[], limit: number): ChannelPage {
   return { channels: rows.slice(0, limit).map(({ id }) => id), more: rows.length > limit };
 }

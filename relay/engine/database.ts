@@ -62,7 +62,10 @@ interface DatabaseParts {
   readonly isCopy: boolean;
 }
 
-/** Of a checkpoint: pages that are in the log, and those that are in the file, too. */
+/**
+ * The result of a checkpoint: pages that are in the log, and those of them that are in the file
+ * too.
+ */
 interface Copied {
   readonly busy: number;
   readonly log: number;

@@ -22,7 +22,7 @@ export interface FileSize {
   /** Size limit of the file. */
   readonly maxBytes: number;
   readonly fileBytes: number;
-  /** Of these, pages that were freed: they are written again before the file grows. */
+  /** The part of `fileBytes` in freed pages: they are written again before the file grows. */
   readonly freeBytes: number;
 }
 

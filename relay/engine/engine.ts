@@ -205,7 +205,7 @@ export interface WaitingQuery {
 
 export interface WelcomeBacklog {
   readonly channelsOfAccount: number;
-  /** Of their Welcomes. */
+  /** The bytes of the Welcomes that wait in those channels. */
   readonly bytesOfAccount: number;
   /** Up to a thousand. */
   readonly otherAccounts: number;
@@ -231,7 +231,10 @@ export interface EntryHead {
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
-  /** Of the body's encoding, from 1; the core's own, see `core/channel/entry_body.ts`. */
+  /**
+   * The version of the body's encoding, from 1. The core defines it, see
+   * `core/channel/entry_body.ts`.
+   */
   readonly bodyVersion: number;
   /** Not copied, and shared by all listeners: nobody changes it any more. */
   readonly body: Uint8Array;
@@ -252,18 +255,19 @@ export interface NewEntry extends EntryHead {
   /** Identifies a commit or a founding after it was trimmed. */
   readonly commitHash?: Uint8Array;
   /**
-   * Of a founding, which skips epochs: taken from this one on, as long as the channel has not come
-   * to the entry's own.
+   * For a founding, which skips epochs: the engine takes it from this epoch on, as long as the
+   * channel has not come to the entry's own epoch.
    */
   readonly fromEpoch?: number;
   /**
-   * Of a founding: its sender's rights were checked with the log up to this position. A change
-   * behind it makes it a conflict: an entry that is neither a message nor a Welcome nor routine.
+   * For a founding: its sender's rights were checked with the log up to this position. A change
+   * behind this position makes the founding a conflict. A change is an entry that is neither a
+   * message nor a Welcome nor routine.
    */
   readonly judgedAt?: number;
   /**
-   * Of a commit by which nobody comes or goes, and the owners stay the same. It overtakes no
-   * founding.
+   * The entry is a commit by which nobody comes or goes, and the owners stay the same. It overtakes
+   * no founding.
    */
   readonly isRoutine?: boolean;
   /** Paid from this lease, in the same transaction. */
@@ -334,7 +338,7 @@ export interface Entry extends EntryHead {
 /** Messages that are gone. */
 export interface Gap {
   readonly kind: "gap";
-  /** Of the first message that is gone: a gap takes its place in the order. */
+  /** The position of the first message that is gone: a gap takes its place in the order. */
   readonly sequence: number;
   readonly lastSequence: number;
   readonly messages: number;

@@ -31,7 +31,7 @@ interface ClaimAnswer {
 }
 
 interface Pool {
-  /** Of the last upload. */
+  /** The account of the last upload. */
   account: AccountId;
   key: string | undefined;
   /** Its size, as counted for the account. */

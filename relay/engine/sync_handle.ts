@@ -13,8 +13,7 @@ export interface SyncHandle {
    */
   syncData(): Promise<void>;
   /**
-   * Of the database file: copies it, while nobody writes it, to a file that then survives a loss of
-   * power.
+   * Copies the database file, while nobody writes it, to a file that then survives a loss of power.
    */
   copyTo?(path: string): Promise<void>;
   close(): void;

@@ -85,7 +85,7 @@ class CellLink {
   #ended = false;
   #downOpen = false;
   readonly #sockets = new SessionSockets();
-  /** Of the calls that carry it, until it has authenticated. */
+  /** The vouches of the calls that carry the session, until it has authenticated. */
   #vouches: GrpcCaller["vouch"][] | undefined;
 
   constructor(

@@ -85,8 +85,8 @@ async function passOn(
     pipe.ended();
   } catch (error) {
     pipe.lost();
-    // Of a request that was reset nobody reads the end; of one whose bytes are no cells its sender
-    // does.
+    // Nobody reads the end of a request that was reset. The sender of a request whose bytes are no
+    // cells reads its end.
     if (error instanceof NoCells) return queue.end(error.reason);
     onFault(error);
     queue.end(ownFault);

@@ -110,7 +110,7 @@ interface QuicNewcomer {
 /** A UDP port of one address. */
 class UdpPort {
   readonly #endpoint: Deno.QuicEndpoint;
-  /** Of the newest certificate. */
+  /** The listener of the newest certificate. */
   #newest: Deno.QuicListener;
   /** That one and the first, because a listener that is collected might stop the endpoint. */
   readonly #kept: Deno.QuicListener[];

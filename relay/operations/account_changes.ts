@@ -30,7 +30,10 @@ const closedAgainMs = 60_000;
 const maxClosing = 5_000;
 /** Members that are away hear why their channel is gone if they come back within this time. */
 const erasedMs = 20 * 60_000;
-/** Of more, the oldest are erased sooner: accounts that come and go must not hold up the others. */
+/**
+ * When more accounts wait to be erased, the oldest are erased sooner: accounts that come and go
+ * must not hold up the others.
+ */
 const maxErasing = 5_000;
 
 export class FollowedAccounts {
@@ -140,7 +143,7 @@ export class FollowedAccounts {
     // The standing is newer than a page that ends before it.
     const isPast = after <= this.#standsAt;
     for (const [account, change] of lastOfEach(changes)) {
-      // Of an account that the standing does not name any more nothing can be under way.
+      // Nothing can be under way for an account that the standing does not name any more.
       if (change === "deleted") {
         closing.set(account, isPast && !suspended.has(account) ? 0 : nowMs());
       }

@@ -10,8 +10,8 @@ const cursorKey = "account-changes";
 const standingKey = "account-standing";
 const erasingKey = "account-erasing";
 /**
- * Of the suspended the newest are kept, so that the record stays below a megabyte. The API tells
- * all of them.
+ * Only the newest suspended accounts are kept, so that the record stays below a megabyte. The API
+ * tells all of them.
  */
 const maxKept = 20_000;
 const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;

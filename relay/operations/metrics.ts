@@ -29,7 +29,7 @@ export interface MetricSources {
   readonly memoryBytes: number;
   readonly unownedSocketErrors: number;
   readonly log: LogState;
-  /** Of a relay that shares its log with others. */
+  /** The state of the cluster, where the relay shares its log with others. */
   readonly cluster?: ClusterStats | undefined;
 }
 

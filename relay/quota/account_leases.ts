@@ -17,7 +17,7 @@ const smallestLease = 100;
  */
 const smallestKeyLease = 10;
 /**
- * Of what is left of the month, at most this part goes into one lease: the rest is for other keys,
+ * At most this part of what is left of the month goes into one lease: the rest is for other keys,
  * guests and relays.
  */
 const leaseShare = 0.1;

@@ -47,7 +47,7 @@ const byteReportsPerTick = 100;
 
 type RefusedReservation = Exclude<Reservation, { kind: "reserved" }>;
 
-/** Of whose leases messages are paid: an account's, or those of one key of it. */
+/** An account, or one of its keys, whose leases pay for messages. */
 interface LeaseAccount {
   readonly id: AccountId;
   readonly key: KeyId | undefined;
@@ -55,8 +55,8 @@ interface LeaseAccount {
   /** The question under way, shared by everybody who waits for it. */
   refilling: Promise<number | undefined> | undefined;
   /**
-   * Of a question that had no answer: repeated with the same nonce, so that it cannot be granted
-   * twice.
+   * The nonce of a question that had no answer. The question is repeated with the same nonce, so
+   * that it cannot be granted twice.
    */
   nonce: string | undefined;
   bytesNonce: string | undefined;

@@ -38,7 +38,7 @@ export interface TestRelayOptions {
   readonly countBytes?: Quota["countBytes"];
   /** The relay's clock, if it is not the machine's. */
   readonly nowMs?: () => number;
-  /** Of the file, if there are others than the program has. */
+  /** Formats of the file, if there are others than the program has. */
   readonly formats?: Pick<SqliteEngineOptions, "migrations" | "onMigrated">;
 }
 

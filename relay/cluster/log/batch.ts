@@ -11,7 +11,7 @@ export interface Batch {
   readonly relay: string;
   /** Counts the writer's batches from 1. The first one says only that the writer is there. */
   readonly number: number;
-  /** Of the first batch: how far its relay had read the log. */
+  /** How far its relay had read the log. Only the first batch says it. */
   readonly began?: number | undefined;
   readonly commands: readonly Uint8Array[];
 }

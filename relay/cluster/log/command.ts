@@ -32,7 +32,7 @@ export type LogCommand =
   | { readonly op: "create"; readonly channel: NewChannel }
   | { readonly op: "append"; readonly channelId: ChannelId; readonly entry: LoggedEntry }
   | { readonly op: "snapshot"; readonly channelId: ChannelId; readonly snapshot: Snapshot }
-  /** Of one channel, all that moved since its relay wrote them last. */
+  /** All moves in one channel since its relay last wrote them. */
   | {
     readonly op: "cursors";
     readonly channelId: ChannelId;

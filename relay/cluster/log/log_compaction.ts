@@ -11,7 +11,7 @@ export interface LogCompactionOptions {
   /** Entries between two copies. */
   readonly every: number;
   readonly position: () => number;
-  /** Of a clock that nobody sets. */
+  /** Reads a clock that nobody sets. */
   readonly nowMs: () => number;
   /** Where a copy may be put for a moment; undefined: where the system has such files. */
   readonly folder: string | undefined;

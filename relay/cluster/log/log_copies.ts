@@ -19,9 +19,11 @@ export interface LogCopiesOptions {
 
 export interface CopyHead {
   readonly position: number;
-  /** Of its parts and of this attempt alone: two relays, or a late answer, must not mix theirs. */
+  /**
+   * Names the parts of this attempt alone: two relays, or a late answer, must not mix their parts.
+   */
   readonly name: string;
-  /** Of the copy before it, if there was one. */
+  /** The position of the copy before it, if there was one. */
   readonly before?: number;
   readonly beforeName?: string;
   readonly parts: number;

@@ -14,7 +14,7 @@ import { isMissing, isTooLargeForNode, isUnanswered, patiently } from "../nodes/
 
 export interface SharedLogOptions {
   readonly nodes: Nodes;
-  /** Of the stream. */
+  /** The stream's name. */
   readonly name: string;
   /** Where entries are published, and where the leader repeats them. */
   readonly subject: string;

@@ -205,8 +205,8 @@ function* encoded(parts: readonly unknown[]): Generator<Uint8Array> {
 }
 
 /**
- * Of each list of a pool in one part: 128 KeyPackages and as many answers are 4 MiB, and fewer
- * items than a decoder takes.
+ * The most items of each of a pool's lists in one part: 128 KeyPackages and as many answers are 4
+ * MiB, and fewer items than a decoder takes.
  */
 const listedPerPart = 128;
 

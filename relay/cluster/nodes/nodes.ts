@@ -46,7 +46,7 @@ interface NatsClient {
 }
 
 interface ProbedStream {
-  /** Of the stream. */
+  /** The stream's name. */
   readonly name: string;
   readonly subject: string;
 }

@@ -13,7 +13,7 @@ const unanswered: ReadonlySet<string> = new Set([
 ]);
 /** In the client's `RequestError`: a node has answered that it may not be asked. */
 const denied = "PermissionViolationError";
-/** Of an answer by nodes that have no leader. */
+/** The status that nodes without a leader answer with. */
 const unavailable = 503;
 /**
  * The code of NATS for a stream that has no place now: its leader does not know yet that the other

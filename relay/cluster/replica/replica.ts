@@ -54,7 +54,7 @@ export class Replica {
   readonly #listener: ReplicaListener;
   readonly #store: ReplicaStore;
   #queue: PositionedBytes[] = [];
-  /** Of the queue, how many were carried out: a long array is slow to shift. */
+  /** How many entries of the queue were carried out: a long array is slow to shift. */
   #taken = 0;
   #waiting: { readonly position: number; readonly resolve: () => void }[] = [];
   readonly #rests: (() => Promise<void>)[] = [];
@@ -364,7 +364,7 @@ export class Replica {
   }
 }
 
-/** Of verdicts, the parts that say where an entry came to stand. */
+/** Returns the parts of a verdict that say where an entry came to stand. */
 function summaryOf(result: unknown): string {
   if (typeof result !== "object" || result === null) return String(result);
   // cast: only read

@@ -203,7 +203,7 @@ export class ReplicatedEngine implements Engine {
     await this.#parts.backUp(path, timeMs);
   }
 
-  /** Of this relay's copy; the log is not in its hands. */
+  /** Wipes this relay's copy only: the log is not in its hands. */
   wipe(timeMs: number): Promise<boolean> {
     return this.#parts.copy.wipe(timeMs);
   }

@@ -90,7 +90,7 @@ export class ReplicaSessions {
     return true;
   }
 
-  /** Of whatever session: its next one may have begun already. */
+  /** The move may be of any of the agent's sessions: the next one may have begun already. */
   moved(agentId: AgentId, timeMs: number): void {
     const place = this.#places.get(agentId);
     if (place !== undefined) this.#set(agentId, { ...place, movedMs: timeMs });

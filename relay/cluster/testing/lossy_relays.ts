@@ -17,7 +17,7 @@ export class LossyRelays {
   readonly random: Random;
   readonly entries: Uint8Array[] = [];
   readonly relays: LossyRelay[] = [];
-  /** Of what is published, the part that meets a fault. */
+  /** The part of what is published that meets a fault. */
   faults = 0.2;
 
   constructor(random: Random) {

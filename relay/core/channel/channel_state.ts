@@ -64,7 +64,10 @@ const snapshots: ListFormat = { what: "snapshot of a channel", steps: [] };
 
 export class ChannelState {
   epoch = 0;
-  /** Of this epoch, as the commit's sender signed that began it; undefined before the first one. */
+  /**
+   * The state of this epoch, as signed by the sender of the commit that began it; undefined before
+   * the first commit.
+   */
   epochState: Uint8Array | undefined;
   /** Members that the present generation's group has no leaf of yet. */
   absent: ReadonlySet<AgentId> = new Set();

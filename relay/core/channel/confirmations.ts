@@ -52,7 +52,9 @@ const openMs = 1_000;
 const openPages = 4;
 /** An honest member says something new once in 10 s at most. */
 export const pauseMs = 5_000;
-/** Of a map's entry, an array's place and the page's own objects, beside the encoded page. */
+/**
+ * The size of a map's entry, an array's place and the page's own objects, beside the encoded page.
+ */
 const overheadBytes = 256;
 /** Nobody is late before this time; late members are looked up once in this time. */
 const unconfirmedMs = 60_000;

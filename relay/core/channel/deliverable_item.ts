@@ -17,7 +17,7 @@ export interface CarriedWelcome {
   readonly welcome: Uint8Array;
   /** The one into which it welcomes. */
   readonly epoch: number;
-  /** Of that epoch, as the commit declares that carries the Welcome. */
+  /** The state of that epoch, as the commit that carries the Welcome declares it. */
   readonly state: Uint8Array | undefined;
   /** By the joining of its recipients, which is the same for most: what they are sent. */
   readonly notices: Map<number, Uint8Array>;

@@ -46,7 +46,7 @@ const leafHashBytes = 32;
 /** Stored requests answer to nobody. */
 const storedId = 1;
 
-/** Of a lapse, or of a channel's end. */
+/** The body of a lapse or of a channel's end. */
 export const emptyBody: EntryBody = { bodyVersion: 1, body: new Uint8Array(0) };
 
 export function encodeMessageBody(messageId: MessageId, ciphertext: Uint8Array): EntryBody {

@@ -164,7 +164,7 @@ export class PendingJoins {
     return this.#byAgent.get(agentId)?.size ?? 0;
   }
 
-  /** Of its account or, for a visitor, its own. */
+  /** Returns how many requests the asker's account has or, for a visitor, the visitor alone. */
   countOfAsker(asker: Pick<PendingJoin, "account" | "visitor">): number {
     return this.#places.countOf(asker);
   }

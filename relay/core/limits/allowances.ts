@@ -18,7 +18,7 @@ const unknownRate: Rate = { burst: 0, perSecond: 0 };
 interface TakenAllowance {
   readonly count: Bucket;
   readonly bytes: Bucket;
-  /** Of its record; 0 without one. */
+  /** The revision of its record; 0 without one. */
   revision: number;
 }
 

@@ -7,13 +7,17 @@
 import type { AccountId } from "../../../proto/mod.ts";
 
 /**
- * Of an account that is alone. Two groups of the engine: one is written while the other collects.
+ * Appends at once of an account that is alone. They are two groups of the engine: one is written
+ * while the other collects.
  */
 export const mostAtOnce = 256;
-/** Of all accounts where there are several. One more has to wait for about so many. */
+/**
+ * Appends at once of all accounts, where there are several. One more has to wait for about so many.
+ */
 export const sharedAtOnce = 48;
 /**
- * Of one account, however many there are: fewer would make groups too small to be worth a write.
+ * Appends at once that one account always has, however many accounts there are: fewer would make
+ * groups too small to be worth a write.
  */
 const leastAtOnce = 16;
 

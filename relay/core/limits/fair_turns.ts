@@ -29,7 +29,7 @@ const shareCost: WorkCost = 250;
  */
 const rememberedTurns = 128;
 
-/** Of a turn, beyond it. */
+/** The reserve as a part of the turn, in addition to it. */
 const reserveShare = 0.5;
 
 interface QueuedTurn {

@@ -40,11 +40,11 @@ const maxPlaces = 100_000;
 export interface NewLogin {
   readonly agentId: AgentId;
   readonly account: AccountId;
-  /** Of a channel. */
+  /** The agent is a member of a channel. */
   readonly isMember: boolean;
 }
 
-/** Of an account, in two seconds. */
+/** The logins of an account in two seconds. */
 interface LoginCount {
   taken: number;
   isRefused: boolean;
@@ -65,7 +65,9 @@ export class Logins {
   #sample: LoadSample | undefined;
   #nextTurnMs = -Infinity;
   readonly #turns = new RecentMap<AgentId, number>();
-  /** Of accounts whose agents came in these two seconds, and in those before. */
+  /**
+   * Counts of accounts whose agents came in these two seconds; `#countsBefore` has those before.
+   */
   #counts = new Map<AccountId, LoginCount>();
   #countsBefore: ReadonlyMap<AccountId, LoginCount> = new Map();
   #countedMs = -Infinity;

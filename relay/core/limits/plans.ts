@@ -36,7 +36,7 @@ export function planOf(claim: string): PlanName {
   return plans.find((plan) => plan === claim) ?? "free";
 }
 
-/** Of an account among those that hold places. */
+/** Returns the rank of an account among those that hold places. */
 export function rankOf(plan: PlanName): { readonly weight: number; readonly isPaying: boolean } {
   return { weight: placesTimes[plan], isPaying: plan !== "free" };
 }
@@ -60,7 +60,7 @@ export function allowanceOf(
   return { count: handshakesPerDay * times, bytes: handshakeBytesPerDay * times };
 }
 
-/** Of an account that was never here. */
+/** The claim for an account that was never here. */
 const unknown: PlanClaim = { plan: "free", issuedAtMs: 0 };
 const maxKnown = 10_000;
 /** Longer than any account is quiet and still has channels here. */

@@ -29,8 +29,8 @@ export class CoreRates {
   /** By agent. */
   readonly invites: Buckets;
   /**
-   * Of one channel by one owner, and KeyPackages of one member for it: an honest owner needs one,
-   * or a few when another is faster.
+   * Limits foundings of one channel by one owner, and claims of one member's KeyPackages for them:
+   * an honest owner needs one, or a few when another is faster.
    */
   readonly foundings = new Buckets(again(10));
   /**

@@ -28,7 +28,7 @@ export function isUndone(error: unknown): boolean {
 }
 
 export interface AppendTurn {
-  /** Of the agent that sends it. */
+  /** The account of the agent that sends it. */
   readonly sender?: AccountId;
   /** Called when its turn has come. It is not appended if this throws. */
   readonly checkWanted?: () => void;
@@ -135,7 +135,10 @@ export function accountIsFull(): Refusal {
   return new Refusal("storage_full", accountFull, { retryAfterMs: 2_000 });
 }
 
-/** Of what an account may store, commits and Welcomes of others in one of its channels. */
+/**
+ * The part of an account's storage that commits and Welcomes of others may use in one of its
+ * channels.
+ */
 export const shareOfOthers = 1 / 8;
 
 /** Returns the room for an entry of this channel that an agent of an account sends. */

@@ -386,8 +386,8 @@ export async function sendWelcome(
   const { core, agent } = asker;
   const channel = await openAsMember(asker, body.channelId);
   await reachEpoch(core, channel, body.epoch);
-  // Of the moment in which the sender is a member: a commit that comes meanwhile makes it a
-  // conflict.
+  // The epoch is read at the moment in which the sender is a member: a commit that comes meanwhile
+  // makes the Welcome a conflict.
   const { epoch } = channel.state;
   checkWelcome(body.welcome, core.config.limits.welcomeBytes);
   const { recipients } = body;

@@ -77,7 +77,7 @@ export function dispatch(
   );
 }
 
-/** Of a span nothing is told but which operation it was, and what became of it. */
+/** A span tells nothing but which operation it was, and what became of it. */
 async function inSpan<T>(
   span: CoreSpan,
   operation: CallName,

@@ -70,9 +70,9 @@ export function takeReserve(
 }
 
 /**
- * Of an entry that the engine refused after it stood in the log as a command. Later ones of the day
- * have so much less. Returns false when the reserve and the allowance did not cover it: it is drawn
- * in advance, and there should be no further attempt.
+ * Pays for an entry that the engine refused after it stood in the log as a command. Later entries
+ * of the day have so much less. Returns false when the reserve and the allowance did not cover it:
+ * the allowance is then drawn in advance, and there should be no further attempt.
  */
 export function payLostAttempt(asker: AgentAsker, channelId: ChannelId, bytes: number): boolean {
   if (takeReserve(asker, channelId, bytes) !== undefined) return true;
@@ -131,7 +131,7 @@ export async function payHandshake(
   };
 }
 
-/** Of every share that its sender uses, or of none. */
+/** Takes the allowance from every share that the sender uses, or from none. */
 function takeAllowance(
   agent: ConnectedAgent,
   allowances: Allowances,

@@ -50,7 +50,9 @@ export function sendMessage(asker: AgentAsker, body: MessageRequest): Promise<Me
 interface MessagePassage {
   /** The engine has it. */
   readonly release: () => void;
-  /** Of its run: it must not overtake an earlier message that was refused. */
+  /**
+   * The message's place in its run: the message must not overtake an earlier one that was refused.
+   */
   readonly inRun?: MessageInRun;
 }
 

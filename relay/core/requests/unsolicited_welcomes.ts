@@ -24,7 +24,10 @@ const retryAfterMs = 60_000;
 /** Looked up before others have their turn: each reads all that waits for its agent. */
 const agentsAtOnce = 4;
 
-/** Of what may wait for an agent, an account has no more than this part, also when it is alone. */
+/**
+ * The room for what waits for an agent is divided among at least so many accounts: an account that
+ * is alone gets no more than this part either.
+ */
 export const leastAccounts = 4;
 
 /** By those who wait for each. */

@@ -16,7 +16,7 @@ export interface ConnectedAgent extends SharingAgent {
   readonly publicKey: Uint8Array;
   account: AccountId;
   plan: PlanName;
-  /** Of its token. */
+  /** When the agent's token was issued. */
   issuedAtMs: number;
   expiresAtMs: number;
   /** Its client takes `returnWithinMs`. */

@@ -36,10 +36,10 @@ export interface Balance {
 }
 
 export interface Look {
-  /** Of a clock that never jumps. */
+  /** The time by a clock that never jumps. */
   readonly nowMs: number;
   readonly own: RelayLoad;
-  /** Of the relays that are alive. */
+  /** The loads of the other relays that are alive. */
   readonly others: readonly RelayLoad[];
 }
 

@@ -346,7 +346,8 @@ export class Session implements CoreSession, DeliverySink {
       envelope.operation !== "SendMessage"
     ) return;
     const { channelId, run } = envelope.body;
-    // Of channels that it reads: a stranger to all others fills no memory.
+    // Only runs in channels that the session reads are kept: a stranger to all others fills no
+    // memory.
     if (run === undefined || !comesAgain(refusal) || !this.#subscriptions.has(channelId)) return;
     this.refusedRuns.add(channelId, run, refusal);
   }

@@ -21,7 +21,7 @@ import { keyOf, keyPart, partOf, partyOf, visitorsPart } from "../limits/shares.
 import { VisitorPlaces } from "./visitor_places.ts";
 
 export const minimumMs = 60_000;
-/** Of all places, those for members only. */
+/** The part of all places that is for members only. */
 export const reservedShare = 0.1;
 /**
  * A session of typed calls without a request for this long, and without a subscription, lies idle.

@@ -33,7 +33,7 @@ import { pushWelcomes } from "./welcomes.ts";
  * that not all come at once.
  */
 const evictedRetryMs = 30_000;
-/** Of a core: what a relay spends on agents that come back. */
+/** The part of a core that a relay spends on agents that come back. */
 const loginShare = 0.5;
 const [shortestReturnMs, longestReturnMs] = [500, 120_000];
 /** The log that relays share is silent: an election takes longer. */

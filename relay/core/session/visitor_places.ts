@@ -27,7 +27,7 @@ export class VisitorPlaces {
   readonly total: number;
   readonly #deps: PlaceDeps;
   readonly #minimumMs: number;
-  /** Of accounts that have visitors now. */
+  /** The circles of accounts that have visitors now. */
   readonly #circles = new Map<AccountId, VisitorCircle>();
   readonly #held = new Map<Session, VisitorCirclePlace>();
 

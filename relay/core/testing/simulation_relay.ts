@@ -19,7 +19,7 @@ const minuteMs = 60_000;
 const roundMs = 20;
 const maxRounds = 500;
 const leaseId = "simulation";
-/** Of the event loop: transactions and answers of a whole group of the engine. */
+/** Turns of the event loop that transactions and answers of a whole group of the engine take. */
 const restartTurns = 16;
 
 export interface RelayOptions {

@@ -58,7 +58,7 @@ export interface WorldOptions {
   readonly cluster?: Cluster;
   /** Processor time; logins are not limited without it. */
   readonly cpuMs?: () => number;
-  /** Of another world, which goes on. */
+  /** The time of another world, which goes on. */
   readonly time?: SimulatedTime;
   /** Accounts that pay nothing, by their number. All others have the plan `dev`. */
   readonly isFree?: (account: number) => boolean;

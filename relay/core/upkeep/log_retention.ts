@@ -175,7 +175,7 @@ async function lapseAbsent(
   }
 }
 
-/** Of the present generation alone: those of earlier ones are not counted any more. */
+/** Counts commits of the present generation alone: those of earlier ones do not count any more. */
 function commitsSince({ state: { epoch, generation } }: LoadedChannel, next: Entry): number {
   return epoch - Math.max(next.epoch, foundingEpoch(generation));
 }

@@ -20,7 +20,7 @@ const maxRounds = 8;
 /** Not again for so long: after it has helped, and after it has found nothing. */
 const restMs = { helped: 1_000, inVain: 10_000 };
 const maxResting = 10_000;
-/** Of the account's storage: so much is free afterwards, if possible. */
+/** The part of the account's storage that is free afterwards, if possible. */
 const freedShare = 1 / 16;
 
 export interface StorageReclaimerParts {
