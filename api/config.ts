@@ -69,7 +69,7 @@ export interface Config {
     readonly server: Secret | undefined;
     readonly from: string;
   };
-  /** Of new accounts. */
+  /** The plan of new accounts. */
   readonly defaultPlan: string;
   /** Addresses that clients are told. */
   readonly relayUrls: readonly string[];

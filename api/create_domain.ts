@@ -58,7 +58,7 @@ export interface DomainDeps {
   readonly keyRing: KeyRingSource;
   readonly relaySecret: Secret;
   readonly onUse: AuthenticatorDeps["onUse"];
-  /** Of clients and accounts, with other processes. */
+  /** Other processes share the rates of clients and accounts. */
   readonly sharesRates: boolean;
 }
 

@@ -59,7 +59,7 @@ export function createDiscovery(config: Config, clock: Clock): Discovery {
   };
 }
 
-/** Of the first certificate in it. */
+/** Returns the fingerprint of the first certificate in the file. */
 function fingerprint(pem: string): string {
   const [, base64 = ""] = /-----BEGIN CERTIFICATE-----([^-]+)/.exec(pem) ?? [];
   return sha256(Uint8Array.fromBase64(base64.replaceAll(/\s/g, ""))).toHex();

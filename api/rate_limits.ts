@@ -25,14 +25,14 @@ const resetMails = { limit: 3, windowMs: 3_600_000 };
  */
 const sharedKeyShare = 0.1;
 /**
- * Of a subject's rate of wrong passwords, for one network: half of it at once, and a twentieth of
- * it with time.
+ * The part of a subject's rate of wrong passwords that one network has: half of the rate at once,
+ * and a twentieth of it with time.
  */
 const pairShare = 0.5;
 const pairWindows = 10;
 /** A network that fails for more mailboxes and accounts in a day is a newcomer for none. */
 const newcomerSubjectsADay = 32;
-/** Of all known places of an account together, and of its keys and sessions together. */
+/** Failures of all known places of an account together, and of its keys and sessions together. */
 const knownFailuresADay = 100;
 
 /** Those that follow from others, or that nothing sets. */

@@ -40,13 +40,13 @@ export interface ApiOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   readonly clock?: Clock;
-  /** Of a collector. Undefined: as the environment says. */
+  /** The address of a collector of traces. Undefined: as the environment says. */
   readonly tracesUrl?: string | undefined;
   /** Rates stand in the database: other processes count the same clients. */
   readonly sharesRates?: boolean;
-  /** Of this process, so far; for its metrics. */
+  /** Counts such errors of this process so far; for its metrics. */
   readonly unownedSocketErrors?: () => number;
-  /** Of the place where the lines go; for metrics. */
+  /** Returns the state of the place where the lines go; for metrics. */
   readonly logState?: () => LogState;
 }
 

@@ -40,7 +40,7 @@ export interface AccountLifecycleDeps {
   readonly clock: Clock;
   readonly newId: NewId;
   readonly randomBytes: RandomBytes;
-  /** Of accounts that are made. */
+  /** The plan of new accounts. */
   readonly plan: string;
   /** Mails for a reset to one mailbox. Nobody is told of it. */
   readonly resetMails: RateLimiter;

@@ -35,7 +35,7 @@ export interface AccountsDeps {
   readonly devices: Devices;
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Of accounts that are made. */
+  /** The plan of new accounts. */
   readonly plan: string;
   readonly logIn: (
     by: { id: AccountId } | { email: string },

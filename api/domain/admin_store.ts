@@ -11,7 +11,7 @@ export interface AccountOverview {
   readonly email: string | null;
   readonly isVerified: boolean;
   readonly plan: string;
-  /** Of this account alone. */
+  /** The limit for this account alone. */
   readonly messageLimit: number | null;
   readonly createdAtMs: number;
   readonly state: "active" | "suspended" | "deleted";

@@ -73,7 +73,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const verified = createVerifiedKeys(deps.memorySize);
   const verifying = new Map<string, Promise<boolean>>();
 
-  // Of a wrong form: no guess could be right, so it costs its address nothing.
+  // Refuses a key of a wrong form: no guess could be right, so it costs its address nothing.
   const refuse = (code: "auth_failed" | "auth_key_invalid", text: string): Authentication => ({
     outcome: "refused",
     code,

@@ -35,9 +35,11 @@ import {
 import { hostOfEmail } from "./mail/emails.ts";
 import type { SigningFunction } from "./tokens.ts";
 
-/** Of each badge: the account is told by its attribute. */
+/** Every badge has this name: its attribute says which account. */
 export const badgeName = "account";
-/** Of one account, in its list. The agent whose badge is the oldest makes room for another. */
+/**
+ * The most agents in an account's list. The agent whose badge is the oldest makes room for another.
+ */
 export const maxBadgedAgents = 1_000;
 const dayMs = 86_400_000;
 /** The clocks of those who read it may be behind. */
@@ -71,7 +73,7 @@ export interface BadgeOrder extends AuditStamp {
 export interface BadgeStore {
   /** With its row of the audit, unless the agent has it already. */
   issueBadge(order: BadgeOrder): Promise<AgentBadge | "revoked">;
-  /** Of agents whose badge has not expired, the latest first. */
+  /** Returns agents whose badge has not expired, the latest first. */
   listBadges(accountId: AccountId, atMs: number): Promise<readonly AgentBadge[]>;
 }
 
@@ -203,7 +205,7 @@ function notAfterOf(atMs: number): number {
   return Math.floor(atMs / 1000) + badgeLifetimeSeconds;
 }
 
-/** Of a proved address, if it is a domain that a badge can name. */
+/** Returns the domain of a proved address, if a badge can name it. */
 function domainOf(email: string | undefined): string | undefined {
   const host = email === undefined ? undefined : hostOfEmail(email);
   return host !== undefined && host.length <= maxMailDomain && isDomain(host) ? host : undefined;

@@ -32,7 +32,7 @@ export interface ChannelPermission {
 
 export interface KeyPermissions {
   readonly scopes: readonly KeyScope[];
-  /** Of its tokens; undefined for every channel. */
+  /** The channels that its tokens are for; undefined for every channel. */
   readonly channels?: readonly ChannelPermission[];
 }
 
@@ -41,7 +41,7 @@ export interface KeyOptions {
   readonly kind: KeyKind;
   readonly expiresAtMs: number | null;
   readonly powers: KeyPermissions | null;
-  /** Of a guest pass. */
+  /** The one channel of a guest pass. */
   readonly channelId: ChannelId | null;
   /** Messages a month. */
   readonly messageLimit: number | null;

@@ -17,7 +17,7 @@ const retirementMarginSeconds = 60;
 /** A ring of keys by what its keys sign. */
 export interface RingUse {
   readonly what: "tokens" | "badges";
-  /** Of what a key signs. */
+  /** How long a token or badge that a key signs is valid. */
   readonly lifetimeSeconds: number;
   /**
    * How long a key is published before it signs. Twice the time after which verifiers ask again, so
@@ -51,7 +51,9 @@ const jwk = z.object({
   d: z.string().regex(/^[\w-]{43}$/),
   /** Ours: seconds since 1970; absent means "always". Other software ignores it. */
   sign_from: z.int().min(0).optional(),
-  /** Of a badge key: the older key that says that this one is its successor, and how. */
+  /**
+   * For a badge key: the older key that says that this one is its successor, and how it says so.
+   */
   endorsed_by: z.string().min(1).max(128).optional(),
   endorsement: z.string().regex(/^[\w-]{86}$/).optional(),
 });

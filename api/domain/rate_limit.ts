@@ -82,7 +82,7 @@ export interface RateStore {
   giveBackRate(key: string, wider: string | undefined): Promise<void>;
 }
 
-/** Of this process alone. */
+/** Creates rates that only this process counts. */
 export function createOwnRates(clock: Clock): Rates {
   return {
     ofSubjects: (_, policy, limit) => createRateLimiter(policy, limit, clock),

@@ -31,7 +31,7 @@ export const patience = {
   requestMs: 60_000,
 } as const;
 
-/** Of the places: sockets that are being closed. */
+/** Sockets that are being closed, as a part of the places for connections. */
 const closingShare = 1 / 4;
 
 /** How many sockets there may be in all. */

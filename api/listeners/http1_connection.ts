@@ -18,7 +18,7 @@ export interface Http1Deps {
 }
 
 const maxHeadBytes = 16 * 1024;
-/** Of a size, or of a trailer, which nobody reads. */
+/** The longest line with a size, or with a trailer, which nobody reads. */
 const maxLineBytes = 1024;
 const maxTrailers = 32;
 /** For an answer that says why the connection ends. Its client may not read. */

@@ -23,7 +23,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** Of the connection and not of the answer: they are written here. */
+/** Headers of the connection and not of the answer: they are written here. */
 const ownHeaders: ReadonlySet<string> = new Set([
   "connection",
   "content-length",

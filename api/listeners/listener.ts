@@ -44,7 +44,7 @@ export interface ListenOptions {
   readonly port: number;
   readonly handler: HttpHandler;
   readonly limits: ConnectionLimits;
-  /** Of a request's body. */
+  /** The most bytes in a request's body. */
   readonly maxBodyBytes: number;
 }
 

@@ -25,7 +25,7 @@ import {
 const tickMs = 1_000;
 export interface NodeOptions extends ListenOptions {
   readonly scheme: "http" | "https";
-  /** Of every answer. */
+  /** Headers of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

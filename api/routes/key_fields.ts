@@ -22,7 +22,10 @@ const dayMs = 24 * 3600 * 1000;
 const guestMs = 30 * dayMs;
 const longestMs = 3650 * dayMs;
 const maxMessages = 1_000_000_000_000;
-/** Of a publishable key without a limit: anybody may have it, and its account pays. */
+/**
+ * The limit of a publishable key that was given none: anybody may have the key, and its account
+ * pays.
+ */
 export const publishableMessages = 1_000;
 
 const isUnique = (items: readonly unknown[]): boolean => new Set(items).size === items.length;
@@ -68,7 +71,7 @@ const shared = {
   }),
 };
 
-/** Of a request. */
+/** Fields of a request. */
 export const newTraits = {
   kind: shared.kind.optional(),
   expires_at: shared.expires_at.optional(),
@@ -78,7 +81,7 @@ export const newTraits = {
   message_limit: shared.message_limit.optional(),
 };
 
-/** Of an answer: what the key has, and nothing for a plain key. */
+/** Fields of an answer: what the key has, and nothing for a plain key. */
 export const traitFields = newTraits;
 
 type NewKeyOptions = z.infer<z.ZodObject<typeof newTraits>>;

@@ -4,7 +4,10 @@ import type { OpenSession, SessionStore } from "../domain/account_store.ts";
 import type { PostgresDatabase } from "./database.ts";
 import { endSessions } from "./credential_revocation.ts";
 
-/** Of one account; the oldest makes room. A person has a few, and each leaves rows. */
+/**
+ * The most sessions of one account; the oldest makes room. A person has a few, and each leaves
+ * rows.
+ */
 export const maxSessions = 50;
 
 interface SessionRow {

@@ -4,7 +4,7 @@ import { Brand } from "./cells.ts";
 import { Field, Form, SecretOnce, useForm } from "./elements.ts";
 import { html, useCallback, useEffect, useRef, useState, type VNode } from "./ui.ts";
 
-/** Of the key that comes with a new account. */
+/** Stands above the key that comes with a new account. */
 export const firstKeyText = "This is your first API key";
 
 type EntranceForm = "in" | "up" | "reset" | "code";

@@ -4,7 +4,7 @@ import { html, type VNode } from "../ui.ts";
 import type { Speaker } from "./conversation.ts";
 import { isKnown, namingOf } from "./display_name.ts";
 
-/** Of a picture, in cells. */
+/** Cells along one side of a picture. */
 const side = 5;
 const hues = 6;
 
