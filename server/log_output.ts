@@ -32,7 +32,7 @@ export interface LogOutputDeps {
 
 /** So that a busy process makes one call for many lines. */
 const batchMs = 50;
-/** Of a reader that is behind. Some minutes of a busy process. */
+/** The most that waits for a reader that is behind: some minutes of a busy process. */
 const maxWaiting = 4 * 1024 * 1024;
 
 interface LineBatch {
@@ -111,7 +111,7 @@ class WaitingLines {
   #lines: string[] = [];
   #length = 0;
   #sinceMs: number | undefined;
-  /** Of the lost ones, those that no line of the log has told of. */
+  /** How many of the lost lines no line of the log has told of. */
   #untold = 0;
   lost = 0;
 
@@ -119,7 +119,7 @@ class WaitingLines {
     this.#nowMs = nowMs;
   }
 
-  /** Of the oldest. */
+  /** Since when the oldest line waits. */
   get sinceMs(): number | undefined {
     return this.#sinceMs;
   }

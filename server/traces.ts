@@ -34,7 +34,7 @@ export interface Traces {
 
 interface TracesOptions {
   readonly service: string;
-  /** Of the collector, the path included. */
+  /** The collector's address, with its path. */
   readonly url: string;
   readonly log: Log;
 }

@@ -24,7 +24,7 @@ export interface Variables {
   /** The part that reads them. */
   readonly what: string;
   readonly variable: ReadVariable;
-  /** Of all variables that there are; those that no part knows are faults. */
+  /** The names of all variables that are set; those that no part knows are faults. */
   readonly names?: readonly string[];
 }
 

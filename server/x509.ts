@@ -187,7 +187,7 @@ function loopbackNames(): Bytes[] {
   ];
 }
 
-/** Of a host, or of an IPv4 address. */
+/** Returns the alternative name for a host or an IPv4 address. */
 function alternativeName(name: string): Bytes {
   const isAddress = /^\d{1,3}(\.\d{1,3}){3}$/.test(name);
   return isAddress ? der(0x87, Uint8Array.from(name.split("."), Number)) : der(0x82, text(name));

@@ -30,8 +30,8 @@ export interface PeerStats {
 /** How long a stranger's call is safe. */
 const minimumMs = 3_000;
 /**
- * Of the places for strangers' calls: handlers that go on for a moment after theirs was given to
- * somebody else.
+ * Handlers that go on for a moment after their place was given to somebody else, as a part of the
+ * places for strangers' calls.
  */
 const endingShare = 1 / 4;
 

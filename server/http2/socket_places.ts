@@ -17,9 +17,9 @@ const minimumMs = 3_000;
 const memberWeight = 8;
 /** An agent has two at most, and two more while it changes over to new ones. */
 const maxCarried = 4;
-/** Of all places: so many may be of sockets that sessions carry. */
+/** The part of all places that sockets which sessions carry may take. */
 const carriedShare = 7 / 8;
-/** Of all places: when so many are taken, a session carries one socket only. */
+/** When more than this part of all places is taken, a session carries one socket only. */
 const spareShare = 1 / 2;
 
 export interface SocketLimits {
@@ -110,7 +110,7 @@ function membersOf({ network }: Origin): string {
   return `members of ${network}`;
 }
 
-/** Of one socket. */
+/** The place of one socket. */
 export class SocketPlace {
   readonly origin: Origin;
   readonly #all: SocketPlaces;

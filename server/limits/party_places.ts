@@ -106,7 +106,7 @@ export class Party<Holder> {
       kept.findLast(isRipe);
   }
 
-  /** Of those that stand like this, the longest. */
+  /** Returns the place that was held the longest, of those that stand like this. */
   first(standing: DisplaceableUse): Place<Holder> | undefined {
     return this.#places[standing][0];
   }

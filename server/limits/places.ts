@@ -72,7 +72,7 @@ export type PlaceOutcome<Holder> =
   | PlaceVerdict<Holder> & { readonly kind: "in"; readonly place: Place<Holder> }
   | PlaceRefusal;
 
-/** Of all places: what free accounts keep beside paying ones. */
+/** The part of all places that free accounts keep beside paying ones. */
 const freeShare = 0.25;
 /** Things left unfinished that anybody may have, with bad luck. */
 const forgivenFailures = 2;
@@ -89,7 +89,7 @@ interface ListedParty<Holder> {
   readonly party: Party<Holder>;
   readonly version: number;
   readonly score: number;
-  /** Of equal scores the least goes first. */
+  /** Decides between equal scores: the least goes first. */
   readonly tie: number;
 }
 
@@ -148,7 +148,7 @@ export class Places<Holder> {
     return this.#parties.get(party)?.held ?? 0;
   }
 
-  /** Of a party's places that stand like this, the longest. */
+  /** Returns the place of a party that was held the longest, of those that stand like this. */
   firstOf(party: string, standing: DisplaceableUse): Place<Holder> | undefined {
     return this.#parties.get(party)?.first(standing);
   }
@@ -312,7 +312,7 @@ export class Places<Holder> {
     return this.#parties.get(key)?.victim(nowMs, this.#options.minimumMs);
   }
 
-  /** Of the parties of these kinds that are in this list. */
+  /** Returns the candidate with the highest score, of the parties of these kinds in this list. */
   #highest(
     kinds: readonly PlaceKind[],
     list: "ready" | "all",
