@@ -207,7 +207,7 @@ function linesOf(channel: Channel, { leftOut }: RecoveryPreview): string[] {
   return leftOut.map(({ agentId, because, letInBy, seenMs }) => {
     const member = members.find((each) => each.agentId === agentId);
     const by = letInBy === undefined || because === "blamed" ? "" : `, let in by ${letInBy}`;
-    // Of its coming, not of the commit that it sent.
+    // The time is that of the member's coming, not of the commit that it sent.
     const when = seenMs === undefined ? "" : `, here since ${utc(seenMs)}`;
     return `${member === undefined ? agentId : memberName(member)}: ${
       reasons[because]

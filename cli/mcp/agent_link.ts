@@ -15,7 +15,7 @@ export class AgentLink {
   readonly #context: Context;
   readonly #channels = new Map<string, Channel>();
   #agent: Promise<CommandAgent> | undefined;
-  /** Of a guest, the link whose pass it uses. */
+  /** The link whose pass this agent uses, when it is a guest. */
   #guestLink: string | undefined;
 
   constructor(context: Context) {

@@ -59,7 +59,7 @@ export class GivenNotes {
   }
 }
 
-/** Of a request, the agent itself counts the attempts. */
+/** Requests need no notes: the agent itself counts their attempts. */
 function isMessage({ request }: GivenMessage): boolean {
   return request === undefined;
 }

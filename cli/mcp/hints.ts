@@ -95,7 +95,7 @@ class HintThrottle {
   readonly #deadline: (ms: number) => AbortSignal;
   readonly #signal: AbortSignal;
   #isQuiet = false;
-  /** Of what is not told yet. */
+  /** When something was heard that is not told yet. */
   #heardAtMs: number | undefined;
 
   constructor(

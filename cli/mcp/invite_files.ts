@@ -42,8 +42,8 @@ export class InviteFiles {
   }
 
   /**
-   * Of a file that a person has named; it is kept like others. Throws when there is none in it, and
-   * never says what is in it.
+   * Takes an invite from a file that a person has named; it is kept like others. Throws when there
+   * is none in the file, and never says what is in it.
    */
   async take(path: string): Promise<string> {
     const text = (await this.#files.read(this.#files.absolute(path)).catch(() => undefined))

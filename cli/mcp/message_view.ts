@@ -29,7 +29,7 @@ export interface RequestToAnswer {
 
 const maxNameLength = 256;
 const maxEscapeLength = "\\u{10ffff}".length;
-/** Of an escape or of a character, where a text is cut. */
+/** Half of an escape or of a character, where a text is cut. */
 const halves = /(?:\\u?(?:\{[0-9a-f]*)?|[\ud800-\udbff])$/;
 
 export interface ViewOptions {

@@ -151,6 +151,6 @@ async function tell(
   state: "delivered" | "refused",
 ): Promise<void> {
   if (message.receipt === undefined) return;
-  // Of a channel that was left nobody can be told.
+  // In a channel that was left nobody can be told.
   await link.channel(channel).then((found) => found.giveReceipt(message, state)).catch(() => {});
 }

@@ -44,8 +44,8 @@ const [maxWaitSeconds, defaultWaitSeconds] = [45, 30];
 const [maxMessages, defaultMessages] = [50, 20];
 const [maxLength, defaultLength] = [1_000_000, 20_000];
 /**
- * Of all messages of one answer: clients close a connection over which more than 10 MB come at
- * once.
+ * Size limit of all messages in one answer: clients close a connection over which more than 10 MB
+ * come at once.
  */
 const maxAnswerLength = 2_000_000;
 

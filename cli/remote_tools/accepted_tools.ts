@@ -38,7 +38,7 @@ const dropped: ReadonlySet<string> = new Set([
   "patternProperties",
 ]);
 
-/** Of a result of `tools/list`. */
+/** Screens the tools in a result of `tools/list`. */
 export function screenTools(result: Readonly<Record<string, unknown>>): ScreenedTools {
   const listed = Array.isArray(result["tools"]) ? result["tools"] : [];
   const tools: AcceptedTool[] = [];

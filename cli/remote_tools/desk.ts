@@ -13,7 +13,7 @@ export interface DeskLimits {
 
 /** A tool, as far as the desk asks. */
 export interface ToolFacts {
-  /** Of its description and arguments: another one is another tool. */
+  /** The version of its description and arguments: a tool with another version is another tool. */
   readonly version: string;
   /** It says that running twice is as running once. */
   readonly isRepeatable: boolean;

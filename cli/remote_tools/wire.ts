@@ -4,7 +4,7 @@
  */
 
 export const contentType = "application/mcp+json";
-/** Of a body: what a relay takes of one message, less what stands around it. */
+/** Size limit of a body: what a relay takes of one message, less what stands around it. */
 export const maxBodyBytes = 1024 * 1024 - 16 * 1024;
 /** The field of `_meta` in which a tool and its callers say which version they mean. */
 export const versionField = "static/version";
@@ -32,7 +32,7 @@ export type CallerRequest =
     readonly arguments: Readonly<Record<string, unknown>>;
     readonly version: string | undefined;
   }
-  /** Of the call with the same conversation. */
+  /** Cancels the call with the same conversation. */
   | { readonly method: "notifications/cancelled" };
 
 /** A mistake in a request, for its response. */

@@ -19,7 +19,7 @@ export interface TestHostOptions {
    */
   readonly input?: string | Uint8Array | (() => Promise<string>);
   readonly terminal?: boolean;
-  /** Of the terminal; 80 when not given. */
+  /** Columns of the terminal; 80 when not given. */
   readonly columns?: number;
   /** Ctrl-C. */
   readonly interrupt?: AbortSignal;

@@ -62,7 +62,7 @@ export const wake: Command = {
       return true;
     };
     const session = findSession(context);
-    // Of a session of Claude Code, whose hook need not wake it, too.
+    // The session is one of Claude Code: its hook need not wake it, too.
     if (session !== undefined) await new SessionFiles(context, session).noteMonitor();
     await run(context, { repeats: true, tell });
   },

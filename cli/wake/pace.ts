@@ -46,7 +46,7 @@ export interface PaceState {
   readonly phase: Phase;
   /** By channel, when the newest came that no session is known to have been given. */
   readonly waiting: ReadonlyMap<string, number>;
-  /** Of the last hour, oldest first. */
+  /** When wakes of the last hour were, oldest first. */
   readonly wakes: readonly number[];
   readonly wokenAtMs: number;
   /** Wakes since a session last came. */
