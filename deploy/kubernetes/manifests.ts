@@ -10,7 +10,7 @@ export type Manifest = { readonly [name: string]: Json };
 
 /** `deno` in the images. */
 const user = 1993;
-/** Of the images' folders. */
+/** Folders in the images. */
 const [dataPath, tlsPath, secretsPath] = ["/data", "/etc/static/tls", "/etc/static/secrets"];
 const ports = {
   api: 8080,

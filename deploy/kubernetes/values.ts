@@ -22,7 +22,7 @@ export interface Values {
   readonly relayDisk: string;
   readonly relayMemory: string;
   readonly apiMemory: string;
-  /** Of a collector of traces; undefined: both parts send none. */
+  /** The address of a collector of traces; undefined: both parts send none. */
   readonly tracesUrl: string | undefined;
 }
 

@@ -4,7 +4,7 @@ export interface StartArguments {
   readonly watch: boolean;
   /** Whether other machines may connect; only this one unless told. */
   readonly isPublic: boolean;
-  /** Of accounts. */
+  /** The plan of accounts. */
   readonly plan: string | undefined;
   /** Undefined: one, with a file of its own. Else so many, on a log that NATS nodes keep. */
   readonly relays: number | undefined;

@@ -34,9 +34,9 @@ export const relayMemory = { DENO_V8_FLAGS: "--max-semi-space-size=8" } as const
 
 export interface ApiPartOptions {
   readonly config: Pick<ApiConfig, "listen">;
-  /** Of the process that starts it. */
+  /** The environment of the process that starts it. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Of accounts. */
+  /** The plan of accounts. */
   readonly plan: string | undefined;
   /** Addresses of relays that clients are told; undefined: those that the API finds by itself. */
   readonly relayUrls: readonly string[] | undefined;

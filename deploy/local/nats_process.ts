@@ -28,7 +28,7 @@ const pollMs = 100;
 /** Kept of what it says: the end, where the reason is. */
 const maxComplaintCharacters = 2_000;
 
-/** Of a node that is not well yet. */
+/** Time limits for a node that is not well yet. */
 interface NodeTimeouts {
   /** For one answer. */
   readonly questionMs: number;

@@ -6,7 +6,7 @@ import type { PartProcess } from "./supervised_process.ts";
 export interface PartCommand {
   /** From the repository's root. */
   readonly entry: string;
-  /** Of the runtime: permissions, and what its engine is told. */
+  /** Flags of the runtime: permissions, and what its engine is told. */
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** Variables that the operator may have set otherwise. */
