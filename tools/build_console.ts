@@ -25,7 +25,7 @@ const files: readonly BundleEntry[] = [
   { name: "console.css", entry: "api/console/page/style.css" },
 ];
 
-/** Of `tools/npm`. */
+/** Packages of `tools/npm`. */
 const packages = ["esbuild", "htm", "preact", "uplot"];
 const notices =
   "/*! With preact (MIT, Jason Miller), htm (Apache-2.0, Google) and uPlot (MIT, Leon Sorokin). */";
@@ -106,7 +106,7 @@ async function currentName(): Promise<string | undefined> {
   }
 }
 
-/** Of a process that was ended, too. */
+/** Also removes what a process left that was ended. */
 async function removeAllBut(name = ""): Promise<void> {
   for await (const entry of Deno.readDir(place)) {
     if (!["lock", "current", name].includes(entry.name)) {

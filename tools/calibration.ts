@@ -11,7 +11,7 @@ import process from "node:process";
  * beside it (and 30 ms alone).
  */
 const baselineWorks = 1_464 / 0.055;
-/** Of the baseline: what the run should take, and when it takes too much. */
+/** Parts of the baseline: what the run should take, and when it takes too much. */
 export const shareWanted = 0.58;
 export const shareAtMost = 0.65;
 

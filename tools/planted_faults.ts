@@ -24,7 +24,7 @@ interface Trial {
   /** Suites that did not fail. */
   readonly missedBy: readonly string[];
   readonly caught?: { readonly suite: string; readonly test: string };
-  /** Of all suites so far. */
+  /** The time of all suites so far. */
   readonly seconds: number;
 }
 

@@ -24,7 +24,7 @@ import { parseTestArguments } from "./test_arguments.ts";
 interface FinishedSuite {
   readonly suite: Suite;
   readonly seconds: number;
-  /** Of all its processes: what the run costs when the cores are shared. */
+  /** The time of all its processes: what the run costs when the cores are shared. */
   readonly processorSeconds: number | undefined;
   readonly result: SuiteResult;
   readonly output: string;
@@ -50,7 +50,7 @@ const mendsSkips =
 /** More failed suites than this are no accident of a busy machine. */
 const unsteadyAtMost = 4;
 
-/** Of this machine, when the whole run is measured. */
+/** Measures this machine, when the whole run is measured. */
 const calibration = chosen.length === suites.length ? new Calibration() : undefined;
 const started = performance.now();
 const processorTime = childProcessorTime();

@@ -16,7 +16,7 @@ import { measure } from "./tidy/sizes.ts";
 import { measureTypeNames } from "./tidy/type_names.ts";
 import { unlimitedWaits } from "./unlimited_waits.ts";
 
-/** Of comments; the formatter breaks code. */
+/** Lines of comments are no longer than this; the formatter breaks code. */
 const maxColumns = 100;
 const textFile =
   /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;

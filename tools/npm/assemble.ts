@@ -8,7 +8,7 @@ import asc from "assemblyscript/asc";
 interface Assembly {
   readonly folder: string;
   readonly entry: string;
-  /** Of the compiler. */
+  /** Flags of the compiler. */
   readonly flags: readonly string[];
 }
 

@@ -45,7 +45,10 @@ export function renderClaims(list: readonly Claim[], read: (path: string) => str
   return JSON.stringify(marked.map((each) => ({ ...each, tests: tests.get(each.id) ?? [] })));
 }
 
-/** Of prose, list items and cells of tables; not of headings and blocks of code. */
+/**
+ * Returns the sentences of prose, list items and cells of tables; not of headings and blocks of
+ * code.
+ */
 function sentencesOf(page: string): string[] {
   const prose = page.replace(/^ *```[^]*?^ *```$/gm, "").replace(/^#.*$/gm, "");
   const parts = prose.split(/\n\n+|\n(?= *(?:[-|]|\d+\.) )/).flatMap((part) =>

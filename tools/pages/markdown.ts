@@ -5,7 +5,7 @@
 
 export interface Block {
   readonly page: string;
-  /** Of the opening fence, from 1. */
+  /** The line of the opening fence, from 1. */
   readonly line: number;
   readonly language: string;
   readonly text: string;

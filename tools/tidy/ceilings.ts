@@ -14,7 +14,7 @@ export const limits = {
   fields: 12,
   /** Tests apart. */
   folder_files: 25,
-  /** Of one name, in all of the product. */
+  /** Declarations with one name, in all of the product. */
   type_declarations: 1,
   /** A type's name that is one participle. */
   bare_participles: 0,
