@@ -60,7 +60,7 @@ interface Equation {
 const [keyBytes, signatureBytes, commitmentBytes] = [32, 64, 32];
 const [hashBytes, wordBytes, scalarBytes] = [64, 8, 32];
 const wordBits = 64n;
-/** Of the group that the base point generates. */
+/** The order of the group that the base point generates. */
 const order = 2n ** 252n + 27742317777372353535851937790883648493n;
 /** y = 4/5, x even. */
 const basePoint = Uint8Array.from({ length: keyBytes }, (_, i) => i === 0 ? 0x58 : 0x66);
@@ -114,7 +114,7 @@ export class Edwards25519 {
     }
   }
 
-  /** Of the signatures of a batch. */
+  /** Returns the weights of the signatures of a batch. */
   weights(items: readonly SignedBytes[], fresh: Uint8Array): readonly bigint[] {
     try {
       return this.#weightsOf(this.#equationsOf(items) ?? [], fresh);
@@ -256,7 +256,7 @@ export class Edwards25519 {
   }
 }
 
-/** Of whole words. */
+/** Reads bytes that are whole words. */
 function littleEndian(bytes: Uint8Array): bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let value = 0n;
