@@ -35,7 +35,7 @@ import {
 
 /** A call that runs for long, such as a stream, takes a place until it ends. */
 const defaultConcurrency = 64;
-/** Of one caller: a call may run for days, and others must have places left. */
+/** Calls of one caller at once: a call may run for days, and others must have places left. */
 const maxRunningOfOne = 16;
 /** A stream's events are of use while it lasts; later nobody should find them among messages. */
 const eventExpiryMs = 10 * 60_000;
@@ -170,7 +170,7 @@ class A2AHandler {
     }
   }
 
-  /** Of the same requester only. The task goes on; it is cancelled by CancelTask. */
+  /** Stops a stream of the same requester only. The task goes on; it is cancelled by CancelTask. */
   #stop({ sender, conversation }: IncomingRequest, id: unknown): JsonRpcAnswer {
     this.#streams.get(`${sender.agentId} ${conversation}`)?.abort();
     return { jsonrpc: "2.0", id, result: null };

@@ -8,7 +8,7 @@ export const contentType = "application/a2a+json";
 export const cardMethod = "GetAgentCard";
 /** Ends a stream that nobody reads any more. */
 export const stopMethod = "StopStream";
-/** Of an event: the attempt at its request, a dot, and its number from 1. */
+/** The header of an event: the attempt at its request, a dot, and the event's number from 1. */
 export const eventHeader = "a2a-event";
 export const versionHeader = "a2a-version";
 export const extensionsHeader = "a2a-extensions";
@@ -18,7 +18,7 @@ export const reservedHeaders: ReadonlySet<string> = new Set([
   "content-type",
   "accept",
 ]);
-/** Of a body: what a relay takes of one message, less what stands around it. */
+/** Size limit of a body: what a relay takes of one message, less what stands around it. */
 export const maxBodyBytes = 1024 * 1024 - 16 * 1024;
 
 /** How a stream ended. */

@@ -23,7 +23,7 @@ import { openRelaySession } from "../session/open_session.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "../store/mod.ts";
 
-/** Of tests alone. */
+/** Parts that only tests give. */
 type Internals = Pick<AgentParts, "pace">;
 
 /** Connects an agent with the options. On failure closes everything that was opened. */

@@ -31,7 +31,7 @@ export class LocalManager extends LocalClient implements ManagerPort {
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
   readonly #forget: () => void;
-  /** Of the next look for passes that nobody needs. */
+  /** Cancels the next look for passes that nobody needs. */
   #cancelEnding: () => void = () => {};
 
   private constructor(agent: Agent) {
@@ -114,7 +114,7 @@ export class LocalManager extends LocalClient implements ManagerPort {
       // By its id: a channel that is over is not begun anew for this.
       await this.#tidy(() => this.#agent.find(channelId));
     }
-    // Of channels that this agent has left.
+    // This ends passes for channels that the agent has left.
     await this.#book.endPasses().catch(() => {});
     if (session.state.kind === "ended") return;
     this.#cancelEnding = runtime.after(dayMs, () => void this.#endUnused());

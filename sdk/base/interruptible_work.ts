@@ -18,8 +18,8 @@ export function atOnce<T>(parts: InterruptibleWork<T>): T {
 }
 
 /**
- * Of one turn of the loop. A longer one is felt: by those who type, by calls, by the pace of
- * constant cover.
+ * How long one turn of the loop may be. A longer one is felt: by those who type, by calls, by the
+ * pace of constant cover.
  */
 const longestMs = 8;
 

@@ -40,7 +40,7 @@ export interface IncomingEnvelope extends Partial<Attestation> {
   readonly body: Uint8Array;
 }
 
-/** Of what was opened, everything but its content. */
+/** Everything that was opened but its content. */
 export type IncomingHead = Omit<IncomingEnvelope, "kind" | "lane" | "fields" | "body">;
 
 export interface ContentReader {
@@ -58,7 +58,7 @@ export type ReadContent =
     readonly kind: EnvelopeKind;
     readonly fields: ContentFields;
   }
-  /** Of messages of this agent; of those of others none. */
+  /** Only receipts for this agent's messages are reported. */
   | { readonly outcome: "receipt"; readonly receipts: readonly Receipt[] }
   | { readonly outcome: "later"; readonly what: string }
   | { readonly outcome: "broken"; readonly why: string };

@@ -22,9 +22,9 @@ export interface OutgoingPlaintext {
 /** A request of this agent that the relay may have. */
 export interface SentRequest {
   readonly id: MessageId;
-  /** Of a request that a program names, so that it can be asked again after a crash. */
+  /** The key that a program gives to a request, so that it can ask it again after a crash. */
   readonly key: string | undefined;
-  /** Of the ids of replies. */
+  /** The secret of the replies' ids. */
   readonly secret: Uint8Array;
   readonly to: readonly AgentId[];
   readonly deadlineMs: number;

@@ -19,7 +19,7 @@ export interface BudgetDeps {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Of the free plan, or one that is not known. */
+/** Receipts a day with the free plan, or one that is not known. */
 const aDay = 500;
 /** Until the API is asked for the plan again. */
 const askMs = 60 * 60 * 1000;

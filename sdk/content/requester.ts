@@ -49,7 +49,7 @@ interface PendingRequest extends AnswerQueue {
   later: number;
   /** Undefined while the disk is read. */
   asked: SentRequest | undefined;
-  /** Of what happens at its deadline. */
+  /** Cancels what happens at its deadline. */
   cancel: () => void;
   readonly signal: AbortSignal | undefined;
 }
@@ -62,7 +62,7 @@ const idBytes = 16;
 export class Requester {
   readonly #ports: ContentPorts;
   readonly #pending = new Set<PendingRequest>();
-  /** Of these, those that are known by their id. */
+  /** Pending requests that are known by their id. */
   readonly #waiting = new Map<MessageId, PendingRequest>();
   #asked: Promise<Map<MessageId, SentRequest>> | undefined;
   #cancelSweep: () => void = () => {};

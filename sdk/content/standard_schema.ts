@@ -7,7 +7,7 @@
 export interface StandardSchema<Output = unknown> {
   /** The library's side of it. */
   readonly "~standard": {
-    /** Of the interface; 1. */
+    /** The version of the interface; 1. */
     readonly version: 1;
     /** Which library. */
     readonly vendor: string;

@@ -27,7 +27,7 @@ export type Addressee = string | { readonly agentId: string };
 
 /** Fields that a message can carry. */
 export interface ContentOptions {
-  /** Of the content; `application/json` when a value is given as JSON. */
+  /** The type of the content; `application/json` when a value is given as JSON. */
   readonly contentType?: string | undefined;
   /** The conversation that it belongs to, such as the number of an order. */
   readonly conversation?: string | undefined;

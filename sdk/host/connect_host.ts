@@ -18,7 +18,7 @@ import { isTrustGiven } from "../session/open_session.ts";
 export interface HostedOptions extends Abortable {
   readonly dataDir: string;
   /**
-   * Of what the host was started with, a short mark: one with another mark is asked to go when it
+   * A short mark of what the host was started with: a host with another mark is asked to go when it
    * is idle.
    */
   readonly settings?: string | undefined;

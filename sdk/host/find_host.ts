@@ -23,7 +23,7 @@ export interface HostSearch {
   readonly hosts: HostPlatform;
   readonly runtime: Runtime;
   readonly dataDir: string;
-  /** Of what a host should have been started with; undefined when any will do. */
+  /** The mark of what a host should have been started with; undefined when any will do. */
   readonly settings?: string | undefined;
   /** Asked for only when a host has to be started. */
   readonly options: () => Promise<HostOptions>;

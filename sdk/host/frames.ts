@@ -51,7 +51,7 @@ export function encodeFrame(
  */
 export class HostFrameReader {
   #chunks: Uint8Array[] = [];
-  /** Of the first piece, these were taken already. */
+  /** How many bytes of the first piece were taken already. */
   #taken = 0;
   #available = 0;
   /** Bytes still missing of a frame; undefined between two frames. */

@@ -41,7 +41,7 @@ export class ReadAhead {
   #items: HostItem[] = [];
   /** In the program's hands. */
   #seen: SeenPosition | undefined;
-  /** Of the last time that the loop got a message, and that several came. */
+  /** When the loop last got a message, and (`#cameAtMs`) when several last came. */
   #givenAtMs = 0;
   #cameAtMs = 0;
   #asks = 0;

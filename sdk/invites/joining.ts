@@ -34,7 +34,7 @@ import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { decodeFields, encodeFields } from "../store/mod.ts";
 
 const kind = "joining";
-/** Of one attempt; each request is refused once. */
+/** The most rejections in one attempt; each request is refused once. */
 const maxRejections = 1000;
 /**
  * A request that was lost with the relay's memory, or had to make room there, is made again this

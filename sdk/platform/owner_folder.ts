@@ -15,8 +15,8 @@ export async function makeOwnerFolder(path: string): Promise<void> {
 }
 
 /**
- * Of a read-only disk Node says that there is no such folder, when parents are made with it. Alone,
- * the first of them says why.
+ * Returns why a folder was not made. On a read-only disk, Node says that there is no such folder
+ * when parents are made with it. The first missing one, made alone, says why.
  */
 async function whyNot(path: string): Promise<unknown> {
   try {

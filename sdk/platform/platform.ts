@@ -82,8 +82,8 @@ export interface HostPlatform {
   /** Undefined when nobody listens. */
   connect(place: HostPlace, ends: HostEnds): Promise<HostWire | undefined>;
   /**
-   * Of several programs that would start a host, the first; returns how to let the next one.
-   * Undefined: another is at it.
+   * Gives a turn to the first of several programs that would start a host; returns how to let the
+   * next one. Undefined: another is at it.
    */
   takeTurn(place: HostPlace): Promise<(() => Promise<void>) | undefined>;
   /**
@@ -120,8 +120,8 @@ export interface HostWire {
 export interface SettingsOptions {
   readonly withoutFile?: boolean;
   /**
-   * Of the program. The relay and the authorities that a file has for another API are then left
-   * out.
+   * The address of the API that the program gives. The relay and the authorities that a file has
+   * for another API are then left out.
    */
   readonly apiUrl?: string | undefined;
 }

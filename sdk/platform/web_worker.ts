@@ -16,7 +16,7 @@ interface WebWorker {
   onerror: ((event: { readonly message?: string; preventDefault?(): void }) => void) | null;
 }
 
-/** Of the global object inside one. */
+/** The global object inside a worker. */
 interface WorkerScope {
   postMessage(message: FromWorker): void;
   close(): void;

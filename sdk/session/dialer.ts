@@ -371,7 +371,9 @@ function isTokenRefusal({ code }: StaticError): boolean {
   return code === "auth_failed" || code === "session_expired";
 }
 
-/** Of relays that answered and refused, the one that may be asked again first. */
+/**
+ * Returns the error of the relay that may be asked again first, of those that answered and refused.
+ */
 function refusal(failed: ReadonlyMap<RelayRoute, ConnectFailure>): StaticError | undefined {
   const errors = [...failed.values()].filter((failure) => failure.of === "relay").map(({ error }) =>
     error

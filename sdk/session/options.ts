@@ -10,7 +10,7 @@ import type { AgentService } from "./service.ts";
 import type { TokenSource } from "./tokens.ts";
 
 export interface SessionOptions {
-  /** Of one relay or of several; those of one are tried in this order. */
+  /** Endpoints of one relay or of several; those of one are tried in this order. */
   readonly endpoints: readonly Endpoint[];
   /** Added to the error when none of them leads to a relay. */
   readonly note?: string;

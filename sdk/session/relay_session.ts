@@ -75,7 +75,7 @@ export interface RelaySession {
 
 export interface ConnectionInfo {
   readonly limits: RelayLimits;
-  /** Of `proto/wire/features.ts`: those that this session has. */
+  /** Features of `proto/wire/features.ts` that this session has. */
   readonly features: readonly number[];
   readonly cellBytes: number;
   /** KeyPackages that the relay holds for this agent. */

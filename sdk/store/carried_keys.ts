@@ -16,7 +16,7 @@ const firstRows = 64;
 
 export class CarriedKeys {
   #rows: Uint8Array<ArrayBuffer> = new Uint8Array(firstRows * rowBytes);
-  /** Of each row, the text of its record's name. */
+  /** The text of the record's name for each row. */
   readonly #texts: string[] = [];
   readonly #places: Map<string, number> = new Map();
 
@@ -28,7 +28,7 @@ export class CarriedKeys {
       : this.#rows.subarray(place * rowBytes + tagBytes, (place + 1) * rowBytes);
   }
 
-  /** Of a record that has none here. */
+  /** Adds the key of a record that has none here. */
   add(text: string, key: Uint8Array): void {
     const place = this.#texts.push(text) - 1;
     this.#places.set(text, place);
@@ -78,7 +78,7 @@ export class CarriedKeys {
   }
 }
 
-/** Of the text of a record's name. Behind a kind's prefix, a name is an HMAC. */
+/** Returns the tag in the text of a record's name. Behind a kind's prefix, a name is an HMAC. */
 export function tagOf(text: string): string {
   return text.slice(kindPrefixBytes, kindPrefixBytes + tagBytes);
 }

@@ -29,7 +29,7 @@ const version = 1;
 const placeHeaderBytes = 9;
 const sealedSecretBytes = nonceBytes + keyBytes + tagBytes;
 const listHeaderBytes = 21;
-/** Of one part: 3 MB. */
+/** Rows in one part: 3 MB. */
 const partRows = 65_536;
 const placeLabel = utf8("static-store period");
 const listLabel = utf8("static-store key list");
@@ -82,7 +82,7 @@ export function decodePlace(place: Uint8Array, gcm: Aes256Gcm): PeriodSecret | u
 export class Period {
   readonly number: number;
   readonly #secret: Uint8Array;
-  /** Of live records that earlier periods have sealed. */
+  /** Keys of live records that earlier periods have sealed. */
   readonly #carried: CarriedKeys;
   /** Live records that this period has sealed: the texts of their names, and their generations. */
   readonly #sealed: Map<string, number> = new Map();
@@ -224,7 +224,7 @@ function withCipher<T>(key: Uint8Array, act: (gcm: Aes256Gcm) => T): T {
 /** The parts as they lie on disk, and what they claim. */
 export interface KeyList {
   readonly parts: readonly Blob[];
-  /** Of the period that it begins; 0 when there is none. */
+  /** The number of the period that it begins; 0 when there is none. */
   readonly number: number;
   readonly generation: number;
 }

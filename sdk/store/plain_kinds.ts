@@ -11,7 +11,7 @@
 const plainFamilies: ReadonlySet<string> = new Set([
   // Hardly overwritten, and what a repaired store must still know of itself.
   ...["identity", "service"],
-  // Of a channel: members, places in its log, counts, signed statements, hashes of states.
+  // Records of a channel: members, places in its log, counts, signed statements, hashes of states.
   ...["channels", "facts", "read", "run", "erasing"],
   // As it was sent to the relay.
   "commit",

@@ -41,7 +41,7 @@ export class RecordIndex {
     return this.generationOf(textOf(name));
   }
 
-  /** Of a name as `textOf` writes it. */
+  /** Returns the generation of the record with this name, as `textOf` writes it. */
   generationOf(text: string): number | undefined {
     return this.#kinds.get(kindOf(text))?.get(text)?.generation;
   }

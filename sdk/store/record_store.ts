@@ -67,7 +67,7 @@ export class RecordStore {
   /** Undefined where nothing can be overwritten: then no record has a key of its own. */
   #periods: OpenPeriods | undefined;
   readonly #forgetting: ForgettingSchedule | undefined;
-  /** Of what is read and written now. */
+  /** The format of what is read and written now. */
   #format: number;
   #generation: number;
   #seals: number;

@@ -18,14 +18,14 @@ import { StoreFault } from "./errors.ts";
 import { digestBytes } from "./record_index.ts";
 
 export interface Head {
-  /** Of the whole store, see `migrations.ts`. */
+  /** The format of the whole store, see `migrations.ts`. */
   readonly format: number;
   readonly generation: number;
   /**
    * Messages sealed under this data key so far: the limit of random nonces holds across restarts.
    */
   readonly seals: number;
-  /** Of all records, see `record_index.ts`. */
+  /** The digest of all records, see `record_index.ts`. */
   readonly digest: Uint8Array;
 }
 

@@ -8,7 +8,7 @@
  */
 export class DialPlaces {
   readonly #most: number;
-  /** Of relays to which somebody connects. */
+  /** Dials to each relay to which somebody connects. */
   readonly #relays = new Map<string, RelayDials>();
 
   constructor(most = 16) {

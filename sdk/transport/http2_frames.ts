@@ -46,7 +46,7 @@ export function encodeData(
   return frames;
 }
 
-/** Of settings with numbers below 256, as all are that exist. */
+/** Encodes settings with numbers below 256, as all are that exist. */
 export function encodeSettings(
   entries: readonly (readonly [id: number, value: number])[],
 ): Uint8Array {

@@ -48,14 +48,17 @@ type TimerStart = (ms: number, run: () => void) => () => void;
 const windowBytes = 1024 * 1024;
 /** A head or trailers: a relay's error is in them. */
 const headerBudgets = { headerBlockBytes: 64 * 1024, headerBlockFrames: 16 };
-/** Of frames that only answer: a relay that asks for more without reading them is not served. */
+/**
+ * The most frames under way that only answer: a relay that asks for more without reading them is
+ * not served.
+ */
 const maxAnswersUnderWay = 1_000;
 /** How long the relay gets to end its direction. */
 const lingerMs = 1_500;
 /** The first that a client may open. */
 const streamId = 1;
 const closedHere = "it was closed by this side";
-/** Of frames that have one length. */
+/** The lengths of frames that have one length. */
 const payloadBytes = new Map<number, number>([
   [FrameType.rstStream, 4],
   [FrameType.ping, 8],

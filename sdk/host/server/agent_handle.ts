@@ -79,10 +79,12 @@ export interface AgentHandle {
   close(): Promise<void>;
 }
 
-/** Of the messages that one answer brings beside the first. */
+/** Size limit of the messages that one answer brings beside the first. */
 export const maxMoreBytes: number = 256 * 1024;
 
-/** Of a message in an answer, about: of small ones, the fields are the larger part. */
+/**
+ * Returns about the size of a message in an answer: of small ones, the fields are the larger part.
+ */
 export function sizeOf({ bytes, headers }: Envelope): number {
   return 1024 + bytes.length +
     Object.entries(headers).reduce((sum, [name, text]) => sum + name.length + text.length, 0);

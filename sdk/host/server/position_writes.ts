@@ -41,7 +41,7 @@ export class PositionWrites {
   #hurry = createDeferred<void>();
   /** After the last write. */
   #rest = createDeferred<void>();
-  /** Of those who want everything written without a rest. */
+  /** How many callers want everything written without a rest. */
   #flushes = 0;
 
   constructor(parts: PositionWritesParts) {

@@ -40,7 +40,10 @@ export interface DurableReader {
   readonly loops: Set<Loop>;
   readonly lag: ReaderLag<ReaderEntry>;
   readonly passing: PassedPosition;
-  /** Of a new one: resolves when it is on disk that it exists, and rejects when it does not. */
+  /**
+   * For a new reader: resolves when it is on disk that the reader exists, and rejects when it does
+   * not.
+   */
   created?: Promise<void>;
   /** It is being deleted. Until that is on disk it gets messages as before, because it may fail. */
   isLeaving: boolean;

@@ -6,7 +6,7 @@ import type { AgentId } from "../../../proto/mod.ts";
 import { leavesRoom } from "../../channel/messages/inbox.ts";
 
 export interface LagLimits {
-  /** Of one sender: their keys are kept until every reader is past them. */
+  /** Messages of one sender: their keys are kept until every reader is past them. */
   readonly messagesOfSender: number;
   readonly messages: number;
   readonly bytes: number;

@@ -56,8 +56,8 @@ export interface StoredPosition {
 export class ReaderPosition {
   #reach: ReaderPlace;
   /**
-   * Of the last life. A message comes once in a life, so what this one adds decides about none that
-   * comes.
+   * The reach of the last life. A message comes once in a life, so what this life adds decides
+   * about no message that comes.
    */
   readonly #reachBefore: ReaderPlace;
   /** That the reach is in; before all of this life's at first. */
@@ -84,7 +84,7 @@ export class ReaderPosition {
     return isUpTo(this.#reach, place);
   }
 
-  /** Of a message that has not come yet in this life. */
+  /** Returns whether the position is past a message that has not come yet in this life. */
   isPast(place: ReaderPlace): boolean {
     if (isUpTo(this.#reachBefore, place)) return this.#openAt(place).length === 0;
     const known = this.#beyond.get(keyOf(place)) ??

@@ -345,8 +345,8 @@ export class Readers {
   }
 
   /**
-   * Of several loops that share a reader, one that waits gets a message rather than one that has
-   * some.
+   * Returns more messages for a loop. When several loops share a reader, one that waits gets a
+   * message rather than one that has some.
    */
   #more(reader: DurableReader, loop: Loop, count: number): ReadMessage[] {
     const messages: ReadMessage[] = [];

@@ -171,7 +171,7 @@ function itemOf({ request, handedOut }: ServedRequest, settle: RequestSettler): 
   };
 }
 
-/** Of all content types only that of JSON can be a reply's. */
+/** Returns the value of a reply. A reply can have no content type but that of JSON. */
 function valueOf(body: Uint8Array, contentType: string | undefined): Sendable {
   if (contentType === undefined) return body;
   if (contentType !== "application/json") {

@@ -29,7 +29,7 @@ export interface SessionParts {
   readonly hangUp: () => void;
   /** The agent, or for stdio what `connect` makes of it. */
   readonly held: AgentHandle | undefined;
-  /** Of what a host was started with, for `hello`. */
+  /** The mark of what a host was started with, for `hello`. */
   readonly settings?: string | undefined;
   readonly connect?: (
     fields: ConnectFields,

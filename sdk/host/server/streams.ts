@@ -128,8 +128,8 @@ export class ProgramStreams {
   }
 
   /**
-   * Of the items of one answer: those up to `done` are done with, and those from `back` on come
-   * again. Resolves when the program may go on.
+   * Settles the items of one answer: those up to `done` are done with, and those from `back` on
+   * come again. Resolves when the program may go on.
    */
   async passed(number: number, done: number, back: number | undefined): Promise<void> {
     const open = this.#find(number);

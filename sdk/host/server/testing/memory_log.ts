@@ -59,7 +59,7 @@ export class Log {
     this.#wake();
   }
 
-  /** Of a process that lives from now on. */
+  /** Returns the source of a process that lives from now on. */
   source(): InboxReader {
     let at = 0;
     let ended = false;
@@ -124,7 +124,7 @@ export class Log {
 export class MemoryRecords implements ReaderRecords {
   readonly disk = new Map<string, Uint8Array<ArrayBuffer>>();
   writes = 0;
-  /** Of all that was ever written. */
+  /** Bytes of all that was ever written. */
   bytes = 0;
   readonly #records = createReaderRecords(binaryIdFromBytes<ChannelId>(new Uint8Array(16)), {
     list: () =>
