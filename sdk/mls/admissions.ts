@@ -110,9 +110,9 @@ function copied(admissions: readonly Admission[]): readonly Admission[] {
 export interface KnownMembers {
   readonly self: AgentId;
   readonly entry: MembershipEntry;
-  /** In its present epoch, itself among them. */
+  /** The members of its present epoch, with itself. */
   readonly members: readonly AgentId[];
-  /** Of them: they let nobody in. */
+  /** The guests among these members: they let nobody in. */
   readonly guests: readonly AgentId[];
   /**
    * The last epoch that it was in, in any group of the channel. Those that were let in before it

@@ -48,7 +48,7 @@ export interface NewLeaf extends BadgedLeaf {
   readonly isAbsent?: boolean;
 }
 
-/** Of which a leaf needs a badge; undefined where none is needed. */
+/** Returns the issuers from which a leaf needs a badge, or undefined if it needs none. */
 export function requiredIssuers(extensions: readonly Extension[]): Issuers | undefined {
   return requiredBy(decodeBinding(extensions));
 }

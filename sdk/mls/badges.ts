@@ -18,11 +18,11 @@ type WithExtensions = Pick<LeafNode, "extensions">;
 export interface BadgePlace {
   /** Our leaf that it takes the place of; undefined for a KeyPackage. */
   readonly before: LeafNode | undefined;
-  /** Of the group that it will be in; none for a KeyPackage. */
+  /** The extensions of the group that the leaf will be in; none for a KeyPackage. */
   readonly extensions: readonly Extension[];
 }
 
-/** Of the leaf of a KeyPackage, which is in no group yet. */
+/** The place of a KeyPackage's leaf, which is in no group yet. */
 export const nowhere: BadgePlace = { before: undefined, extensions: [] };
 
 /**

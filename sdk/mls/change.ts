@@ -13,7 +13,7 @@ export interface Change {
   readonly owners?: readonly AgentId[];
   readonly policy?: ChannelPolicy;
   readonly issuers?: ChannelIssuers;
-  /** Of those that are added: they come as guests. */
+  /** The added members that come as guests. */
   readonly guests?: readonly AgentId[];
   /** Guests that become members like the others; by owners only. */
   readonly released?: readonly AgentId[];

@@ -91,8 +91,8 @@ export function decodeBinding(extensions: readonly Extension[]): ChannelBinding 
 }
 
 /**
- * Of extensions that were read before: an epoch's are asked for with each of its members, and with
- * a thousand guests are long.
+ * Keeps the bindings of extensions that were decoded before: a caller asks for the binding of an
+ * epoch with each member, and with a thousand guests the extensions are long.
  */
 const decoded = new WeakMap<readonly Extension[], ChannelBinding>();
 

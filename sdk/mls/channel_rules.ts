@@ -31,7 +31,7 @@ import type { CommitRules, ProposedCommit } from "./receive.ts";
 
 /** The lists that a commit's sender declared to the relay, and signed. */
 export interface DeclaredChange extends Pick<CommitSummary, "added" | "removed" | "owners"> {
-  /** Of the epoch that it begins. */
+  /** The state of the epoch that the commit begins. */
   readonly nextState: Uint8Array;
 }
 

@@ -117,7 +117,7 @@ export class DurableGroup {
     return DurableGroup.restore(await records.list(kindOf(channelId)), records, deps);
   }
 
-  /** Of the records of its kind. */
+  /** Restores a group from the stored records of its kind. */
   static restore(
     stored: readonly LoadedRecord[],
     records: GroupRecords,
@@ -133,7 +133,7 @@ export class DurableGroup {
     return this.#recorded.group;
   }
 
-  /** Of the present epoch; see `RecordedGroup`. */
+  /** The number of used keys in the present epoch; see `RecordedGroup`. */
   get usedKeys(): number {
     return this.#recorded.usedKeys;
   }
@@ -202,8 +202,8 @@ export class DurableGroup {
   }
 
   /**
-   * Of a change that was planned in this epoch; it may be sent when it is kept. Undefined when the
-   * group has left the epoch meanwhile.
+   * Prepares the commit for a change that was planned in this epoch. The commit may be sent when it
+   * is kept. Returns undefined when the group has left the epoch meanwhile.
    */
   prepareIn(epoch: number, change: Change): Promise<PreparedCommit | undefined> {
     return this.#exclusive(async () =>

@@ -62,7 +62,7 @@ export function stateOf(
   return epochState({ confirmedTranscriptHash, confirmationTag });
 }
 
-/** Of a leaf that takes the place of ours. */
+/** Returns the place of a leaf that replaces ours. */
 export function placeOf(
   { tree, ownLeaf, context }: Pick<Epoch, "tree" | "ownLeaf" | "context">,
 ): BadgePlace {

@@ -238,7 +238,7 @@ export interface HandshakeContent {
   /** The encoded proposal or commit. */
   readonly content: Uint8Array;
   readonly signature: Uint8Array;
-  /** Of a commit. */
+  /** The confirmation tag of a commit; empty for a proposal. */
   readonly confirmationTag: Uint8Array;
 }
 

@@ -21,7 +21,8 @@ import { vector } from "./codec.ts";
 export interface AbsentMember {
   readonly agentId: AgentId;
   /**
-   * Of what it calls itself, so that nobody else takes that name meanwhile; see `identityHashOf`.
+   * The hash of the name that the member gives itself, so that nobody else takes that name
+   * meanwhile; see `identityHashOf`.
    */
   readonly identityHash: Uint8Array;
 }

@@ -152,13 +152,13 @@ export interface ExpectedGroup {
   readonly name: string;
   readonly inviter?: AgentId;
   /**
-   * Of a member that comes back: the owners that it knew, from which those of the Welcome must
-   * follow.
+   * For a member that comes back: the owners that it knew. The owners of the Welcome must follow
+   * from them.
    */
   readonly known?: KnownOwners;
   /**
-   * Of such a member too: nobody but these, an owner, and those that they let in may make the
-   * Welcome.
+   * For a member that comes back: only these members, an owner, and members that they let in may
+   * make the Welcome.
    */
   readonly members?: KnownMembers;
 }
@@ -468,7 +468,7 @@ export class Group {
     };
   }
 
-  /** Of a message's content with its signature and padding. */
+  /** Returns the length of a message's content with its signature and padding. */
   #paddedBytes(length: number): number {
     const bytes = encodeVectorLength(length).length + length +
       encodeVectorLength(signatureBytes).length +
@@ -625,7 +625,7 @@ export class Group {
     this.#changes = keepChanges(this.#changes, changes);
   }
 
-  /** Of the Welcome of a commit of ours. */
+  /** Returns the admissions for the Welcome of our commit. */
   #shownAdmissions({ add = [] }: Change): ReturnType<typeof showAdmissions>[] {
     if (add.length === 0) return [];
     const added = add.map(({ leafNode }) => agentOf(leafNode));

@@ -63,10 +63,11 @@ export function isGuest(guests: readonly AgentId[], agentId: AgentId): boolean {
 export interface GuestsCommit {
   readonly guestsBefore: readonly AgentId[];
   readonly added: readonly AgentId[];
-  /** Of these, those that are added too have not gone. */
+  /** The members that the commit removes. Those that it also adds have not gone. */
   readonly removed: readonly AgentId[];
   /**
-   * Of members that come back: they stay what they were, and all others that are added begin anew.
+   * The proofs of members that come back. They stay what they were; all other added members begin
+   * anew.
    */
   readonly rejoins: readonly MemberProof[];
   readonly ownersAfter: readonly AgentId[];

@@ -31,7 +31,7 @@ import {
 
 export type { KeyPackage };
 
-/** Of the extension with that key. */
+/** The format of the extension that holds the key for the layer around Welcomes. */
 const sealKeyFormat = 1;
 const keyPackageLabel = label("KeyPackageTBS");
 

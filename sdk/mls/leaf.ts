@@ -63,7 +63,10 @@ export const issuersExtension = 0xf5c5;
 export const sealingExtension = 0xf5cb;
 /** While a channel has guests. */
 export const guestsExtension = 0xf5d1;
-/** Of a GroupInfo alone, so that no leaf lists it: how the maker of a Welcome came in. */
+/**
+ * The extension that says how the maker of a Welcome came in. Only a GroupInfo has it, so no leaf
+ * lists it.
+ */
 export const admissionsExtension = 0xf5c9;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
 const readableExtensions: readonly number[] = [
@@ -235,7 +238,7 @@ export function signedLeaf(leaf: LeafNode, place: LeafPlace): SignedBytes {
 
 export interface LeafRules {
   readonly suiteId: SuiteId;
-  /** Of the group. */
+  /** The extensions of the group. */
   readonly extensions: readonly Extension[];
   readonly policy: CredentialPolicy;
 }

@@ -28,7 +28,7 @@ import type { MlsIdentity } from "./identity.ts";
 import type { MemberCredential } from "./leaf.ts";
 import type { Sealing } from "./sealing_rules.ts";
 
-/** Of how many changes members keep a copy. */
+/** The number of changes of which members keep a copy. */
 const keptChanges = limits.ownersChanges;
 
 /** Before version 1: the founder of the chain signs as one of its first owners. */

@@ -51,7 +51,7 @@ export interface OwnersIntent {
   readonly policy?: ChannelPolicy;
   /** Likewise; and not together with a policy. */
   readonly issuers?: ChannelIssuers;
-  /** Of those that are added: they come as guests. */
+  /** The added members that come as guests. */
   readonly guests?: readonly AgentId[];
   /** Guests that become members like the others; by owners only. */
   readonly released?: readonly AgentId[];
@@ -141,7 +141,7 @@ export interface OwnersCommit {
   readonly committer: Member;
   /** The epoch in which it was made. */
   readonly before: Epoch;
-  /** Of the GroupContext after it. */
+  /** The extensions of the GroupContext after the commit. */
   readonly extensions: readonly Extension[];
 }
 

@@ -16,7 +16,7 @@ import type { Epoch } from "./epoch.ts";
 import { isGuest } from "./guests_rules.ts";
 import { listsExtension } from "./leaf.ts";
 
-/** Of an epoch: what says who may do what. */
+/** The parts of an epoch that say who may do what. */
 export interface PolicyPlace {
   readonly owners: readonly AgentId[];
   readonly policy?: ChannelPolicy | undefined;

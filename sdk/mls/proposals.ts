@@ -51,7 +51,7 @@ export interface AppliedProposals {
   readonly added: readonly AddedMember[];
   readonly removed: readonly RemovedMember[];
   readonly updated: readonly number[];
-  /** Of the next epoch, changed or not. */
+  /** The extensions of the next epoch, changed or not. */
   readonly extensions: Extension[];
   readonly pskIds: readonly PreSharedKeyID[];
   /** The commit must have a path: only adds and pre-shared keys may come without. */

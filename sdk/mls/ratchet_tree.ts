@@ -67,7 +67,7 @@ export interface PathStep {
  */
 export const maxLeaves: number = 2 ** Math.ceil(Math.log2(limits.membersPerChannel));
 
-/** Of a subtree that is hashed at once. */
+/** The number of levels of a subtree that is hashed at once. */
 const hashedLevels = 5;
 const leafHashInput = 1;
 const parentHashInput = 2;
@@ -107,8 +107,8 @@ export class RatchetTree {
   }
 
   /**
-   * Of nodes in array order; extended with blanks to a full tree. Refuses nodes in places where
-   * they cannot be.
+   * Makes a tree of nodes in array order and extends it with blanks to a full tree. Refuses nodes
+   * in places where they cannot be.
    */
   static fromNodes(given: readonly (TreeNode | undefined)[]): RatchetTree {
     if (given.length > 2 * maxLeaves - 1) {

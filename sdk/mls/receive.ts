@@ -87,7 +87,7 @@ export interface ProposedCommit {
   readonly before: Epoch;
   readonly proposals: Commit["proposals"];
   readonly authenticatedData: Uint8Array;
-  /** Of the GroupContext after it. */
+  /** The extensions of the GroupContext after the commit. */
   readonly extensions: readonly Extension[];
   /** The epoch that it begins; undefined for a member that it removes. */
   readonly next: Epoch | undefined;

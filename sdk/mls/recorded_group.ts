@@ -90,7 +90,9 @@ export interface RecordedStep<T> {
 
 export interface ReceivedOutcome {
   readonly outcome: ReceiveOutcome;
-  /** Of a message: to be given to `consume` once the application is done with it. */
+  /**
+   * The receipt of a message. Give it to `consume` once the application is done with the message.
+   */
   readonly receipt?: ConsumptionReceipt;
 }
 
@@ -130,16 +132,16 @@ export class RecordedGroup {
   #reservedUntil: number;
   /** A commit of ours is kept, and neither accepted nor discarded. */
   #candidate: boolean;
-  /** Of those given up: the names of their records. */
+  /** The names of the records of our commits that were given up. */
   readonly #given: Set<string>;
   #received = 0;
   readonly #consumption = new Consumption();
   readonly #rosters: RosterRecords;
   /** References of the proposals that are on disk. */
   readonly #proposals: Set<string>;
-  /** Of epochs whose size was looked at before they began. */
+  /** The encoded epochs whose size was looked at before they began. */
   readonly #encoded = new WeakMap<Epoch, Uint8Array>();
-  /** The same of commits of ours. */
+  /** The encoded commits of ours whose size was looked at. */
   readonly #candidates = new WeakMap<PreparedCommit, Uint8Array>();
 
   private constructor(
@@ -421,7 +423,7 @@ export class RecordedGroup {
     return [...records, ...rosters.map((epoch) => this.#delete(rosterId({ context: { epoch } })))];
   }
 
-  /** Of an epoch that has just ended. */
+  /** Returns the records to write for an epoch that has just ended. */
   #rosterChanges(past: PastEpoch): RecordChange[] {
     const isNew = this.#rosters.add(past.context.epoch, past.roster);
     return isNew ? [this.#put(rosterId(past), past.roster.bytes)] : [];

@@ -19,7 +19,7 @@ export interface Sealing {
   readonly since: number;
 }
 
-/** Of a new channel. */
+/** The choice for a new channel. */
 export type SealingChoice = "require" | "prefer";
 
 const format = 1;
@@ -87,7 +87,7 @@ export function sealingAfter(
   );
 }
 
-/** Of a new generation that begins with these. */
+/** Returns the sealing of a new generation that begins with these KeyPackages. */
 export function foundedSealing(
   base: Sealing | undefined,
   added: readonly KeyPackage[],

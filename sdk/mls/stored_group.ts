@@ -39,7 +39,7 @@ export function kindOf(channelId: ChannelId): string {
   return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
 }
 
-/** Of the record without which a group cannot be loaded. */
+/** The id of the record without which a group cannot be loaded. */
 export const epochId = "epoch";
 export const changesId = "owners";
 export const entryId = "entry";

@@ -15,7 +15,7 @@ export function isLeafNode(nodeIndex: number): boolean {
   return nodeIndex % 2 === 0;
 }
 
-/** Of a tree that has this many nodes. */
+/** Returns the root of a tree with this many nodes. */
 export function rootOf(nodeCount: number): number {
   return (nodeCount - 1) / 2;
 }

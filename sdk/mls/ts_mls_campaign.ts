@@ -34,8 +34,8 @@ Deno.test("sdk/mls has a reason: ts-mls refuses valid Welcomes, or joins slowly"
 });
 
 /**
- * Of 60 random histories. Ours joins by the same Welcome first, so that a Welcome that is wrong
- * does not count.
+ * Tries 60 random histories. Our own member joins by the same Welcome first, so that a Welcome that
+ * is wrong does not count.
  */
 async function refusesWelcomes(): Promise<boolean> {
   const random = createRandom(seedFromEnvironment());

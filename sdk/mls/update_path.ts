@@ -131,7 +131,7 @@ export interface OpenPathInput {
 }
 
 export interface OpenedPath {
-  /** Of the nodes that we share with the sender. */
+  /** The keys of the nodes that we share with the sender. */
   readonly pathKeys: ReadonlyMap<number, KeyPair>;
   readonly commitSecret: Uint8Array;
 }

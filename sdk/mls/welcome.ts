@@ -58,7 +58,7 @@ export interface WelcomeInput {
   readonly applied: AppliedProposals;
   readonly pathSecrets: ReadonlyMap<number, Uint8Array>;
   readonly identity: MlsIdentity;
-  /** Of the GroupInfo, behind the ratchet tree. */
+  /** The extensions of the GroupInfo, behind the ratchet tree. */
   readonly extensions: readonly Extension[];
 }
 
@@ -126,7 +126,7 @@ export function decodeWelcomeMessage(bytes: Uint8Array): Welcome {
 
 /** Our KeyPackage, ready for one Welcome. */
 export interface JoiningKeyPackage extends OwnKeyPackage {
-  /** Of the layer around what that Welcome has for us, if it has one. */
+  /** The secret for the layer around our secrets in that Welcome, if it has a layer. */
   readonly layerSecret?: Uint8Array | undefined;
 }
 
@@ -152,7 +152,7 @@ export interface JoinedEpoch {
   readonly epoch: Epoch;
   /** The leaf of who let us in: it signed the GroupInfo. */
   readonly signer: number;
-  /** Of the GroupInfo. */
+  /** The extensions of the GroupInfo. */
   readonly extensions: readonly Extension[];
 }
 

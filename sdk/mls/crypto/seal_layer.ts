@@ -39,7 +39,7 @@ export async function createSealKey(
 interface SealBinding {
   /** The reference of its KeyPackage. */
   readonly newMember: Uint8Array;
-  /** Of the Welcome's encrypted GroupInfo. */
+  /** The hash of the Welcome's encrypted GroupInfo. */
   readonly groupInfoHash: Uint8Array;
 }
 
@@ -94,7 +94,10 @@ export function takeLayerOff(
   };
 }
 
-/** Of anybody's secrets in a Welcome. By their length: only our own are to be read. */
+/**
+ * Returns whether secrets in a Welcome have the layer. Their length tells this for the secrets of
+ * every newcomer, and we can read only our own.
+ */
 export function hasLayer({ ciphertext }: HpkeCiphertext): boolean {
   return ciphertext.length >= leastBytes;
 }

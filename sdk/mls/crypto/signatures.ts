@@ -21,7 +21,7 @@ export interface Signatures {
   readonly agreement: KeyAgreement;
   readonly xWing: XWing;
   readonly longHash: LongHash;
-  /** Of handshakes and statements. */
+  /** Signs handshakes and statements. */
   sign(seed: Uint8Array, message: Uint8Array): Uint8Array;
   verifyHandshake(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   /** The same verdict for many at once. */

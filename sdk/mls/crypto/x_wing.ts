@@ -118,7 +118,7 @@ function expand(seed: Uint8Array): { readonly mlKem: Uint8Array; readonly x25519
 export interface XWingSecrets {
   readonly mlKem: Uint8Array;
   readonly x25519: Uint8Array;
-  /** Of X25519. */
+  /** The ephemeral public key of X25519. */
   readonly ephemeral: Uint8Array;
   readonly publicKey: Uint8Array;
 }
