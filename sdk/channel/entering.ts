@@ -88,8 +88,8 @@ export interface Entrance {
   /** Where the log is read from; undefined when the relay knows better. */
   readonly position: number | undefined;
   /**
-   * Of what led here: the KeyPackage, which could open the Welcome again; the nonce of a creation,
-   * which would lead into this channel again.
+   * Records of the things that led here: the KeyPackage, which could open the Welcome again, and
+   * the nonce of a creation, which would lead into this channel again.
    */
   readonly used: readonly RecordChange[];
   /** An owner vouches for the members that are in it. */
@@ -147,7 +147,8 @@ export function beginMembership(
     putCounters(channelId, noCounters),
     deleteBadCommit(channelId),
     deleteForeign(channelId),
-    // Of an earlier membership whose erasure failed: the next start must not erase this one.
+    // An earlier membership whose erasure failed left this note: the next start must not erase this
+    // one.
     endErasing(channelId),
     ...forgetSenders(channelId, before),
     ...replaceStates(channelId, before, { epoch, state: stateOf(group.current) }),

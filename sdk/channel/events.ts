@@ -42,9 +42,9 @@ export interface EventAgent {
   readonly identity: string;
 }
 
-/** Two that do not confirm the same group: one of them may be this agent. */
+/** Two agents that do not confirm the same group: one of them may be this agent. */
 export interface Fork {
-  /** Of which they have different states. */
+  /** The epoch of which they have different states. */
   readonly epoch: number;
   /** The agents that signed them. */
   readonly signers: readonly [AgentId, AgentId];
@@ -98,7 +98,7 @@ export type ChannelEventBody =
     readonly id: MessageId;
     readonly sender: AgentId;
   }
-  /** Of a later version of the SDK, or broken. */
+  /** The message is from a later version of the SDK, or broken. */
   | {
     readonly type: "skipped";
     readonly why: string;

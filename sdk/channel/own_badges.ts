@@ -16,7 +16,7 @@ export interface BadgeSource {
   read(): Promise<readonly string[]>;
   /** Between two reads. */
   readonly everyMs: number;
-  /** Of the service's badges; see `reportStrangers`. */
+  /** Set when the badges come from the service; see `reportStrangers`. */
   readonly strangersAmong?: StrangersParts["strangersAmong"] | undefined;
 }
 

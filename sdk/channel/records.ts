@@ -85,7 +85,7 @@ export interface RecordStart
   readonly known?: FormerKnowledge;
 }
 
-/** Of a record, what goes on when this agent comes back into its channel. */
+/** The parts of a record that go on when this agent comes back into its channel. */
 export type FormerKnowledge = Pick<MembershipRecord, "since" | "struck" | "expelled" | "loss">;
 
 /** A membership that begins now. */
@@ -134,7 +134,7 @@ export function putChannel(record: MembershipRecord): RecordChange {
   return { type: "put", kind: channels, id: record.channelId, value };
 }
 
-/** Of a record of kind `channels`. */
+/** Reads a record of kind `channels`. */
 export function channelOf(channelId: ChannelId, value: Uint8Array): MembershipRecord {
   const fields = decodeFields(value, channels);
   const leavers = fields.rows(3).map((row): LeaveProof => ({
@@ -349,7 +349,7 @@ export function forgetSenders(channelId: ChannelId, records: ChannelRecords): Re
   return fieldsUnder(records, "from").map(([name]) => deleteRecord(channelId, `from/${name}`));
 }
 
-/** Of somebody that is gone: should it come back, it counts anew. */
+/** Deletes the record of a sender that is gone: should it come back, it counts anew. */
 export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChange {
   return deleteRecord(channelId, `from/${agentId}`);
 }

@@ -48,9 +48,11 @@ import {
   type QueuedPlan,
 } from "./own_commit_state.ts";
 
-/** Without a permit. */
+/** How long a plan waits for a permit. */
 const permitMs = 30_000;
-/** Of one commit whose answer is lost again and again, while a plan waits for it. */
+/**
+ * How often one commit is sent when its answer is lost again and again, while a plan waits for it.
+ */
 const maxSends = 5;
 
 export function stepCommits<P>(
@@ -91,7 +93,7 @@ function happen<P>(run: CommitRun<P>, event: CommitEvent<P>): void {
       state.entry = { reading: event.reading, isNewer: state.question !== undefined };
       return;
     case "fate":
-      // Of a connection that is over.
+      // An earlier call that still waits belongs to a connection that is over.
       tellFate(run, { code: "connection_error" });
       state.fate = event.call;
       return;

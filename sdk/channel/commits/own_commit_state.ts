@@ -20,7 +20,6 @@ export interface CommitCandidate {
   readonly removesLeavers: boolean;
 }
 
-/** Of a commit that was sent. */
 interface SentCommit {
   readonly candidate: CommitCandidate;
   /** Copies, since it was made or was open. */
@@ -122,7 +121,7 @@ export interface ChangeRefusal {
   readonly code: string;
   /** The relay could not do it now; it may have done it all the same. */
   readonly isBusy?: boolean;
-  /** Of an `epoch_conflict`: where the log is. */
+  /** For an `epoch_conflict`: where the log is. */
   readonly epoch?: number | undefined;
   readonly error?: StaticError;
 }
@@ -204,7 +203,7 @@ export type CommitWrite =
   | { readonly type: "lost"; readonly ours: readonly CommitCandidate[] }
   /** Its hash is kept. */
   | { readonly type: "refused"; readonly candidate: CommitCandidate }
-  /** Of the oldest one that has no room any more the hash is kept. */
+  /** `dropped`: the oldest given commit that has no room any more. Its hash is kept. */
   | {
     readonly type: "given";
     readonly candidate: CommitCandidate;

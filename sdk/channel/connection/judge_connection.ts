@@ -101,7 +101,7 @@ function permit(
   };
 }
 
-/** Of the same generation, so that commits can be put back. */
+/** Returns whether the log is earlier in the same generation, so that commits can be put back. */
 function isBefore(logEpoch: number, epoch: number): boolean {
   return logEpoch < epoch && generationOf(logEpoch) === generationOf(epoch);
 }
@@ -121,7 +121,7 @@ function judgeLog(
   return judgeOwn(answers, known) ?? judgeBegan(answers, logEpochOf(answers, subscribe), known);
 }
 
-/** Of a generation that we refuse nothing is asked. */
+/** Nothing is asked about a generation that we refuse. */
 function isForeign({ epoch }: SubscriptionReply, { foreign }: LinkFacts): boolean {
   return foreign !== undefined && generationOf(epoch) >= foreign;
 }

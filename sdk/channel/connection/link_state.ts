@@ -24,10 +24,11 @@ export type FindCommitReply = Pick<ReplyBody<"FindCommit">, "epoch" | "commit">;
 /** Commits that a log had lost which was set back. */
 export interface RestoredCommits {
   /**
-   * How many it holds again; fewer than were lost when one is not kept, or the relay refuses it.
+   * Number of lost commits that the log holds again. It is fewer than were lost when one is not
+   * kept, or the relay refuses it.
    */
   readonly commits: number;
-  /** Of these, how many this agent put back; other members did it with the rest. */
+  /** How many of these this agent put back; other members put back the rest. */
   readonly own: number;
   /** Where the last of them stands. */
   readonly sequence: number;
@@ -121,7 +122,7 @@ export interface LinkState<N> {
   isOverrun: boolean;
   /** The reading under way, perhaps of an earlier connection: nothing else is read beside it. */
   reading: number | undefined;
-  /** Of a reading: the entries before and behind it come again. */
+  /** A reading that does not count: the entries before and behind it come again. */
   voided: number | undefined;
   /** The last number that was given to a call, a timer, a reading, a tag. */
   numbers: number;
@@ -131,12 +132,12 @@ export interface LinkState<N> {
   lostAt: number | undefined;
   /** The latest commit of ours that this log was asked for. */
   asked: OwnCommit | undefined;
-  /** Of the log, as the relay said last: it may have been wrong before. */
+  /** The epoch of the log, as the relay said last: it may have been wrong before. */
   relayEpoch: number;
   /** Runs while nobody's request to rejoin makes us ask again. */
   calm: number | undefined;
   window: LogWindow;
-  /** Of what stands in front of the stop: all of it is here; and how much has come. */
+  /** The entries in front of the stop: whether all of them are here, and how many have come. */
   arrival: { isOver: boolean; events: number; readonly waiting: ArrivalWaiter[] };
 }
 
@@ -163,7 +164,7 @@ export interface StoreFacts {
   readonly anchor: Anchor;
   /** The log holds something of ours that this store does not know. */
   readonly isProven: boolean;
-  /** Of the last message that it may have sent. */
+  /** The counter of the last message that it may have sent. */
   readonly counter: number;
   /** Keys for messages of its epoch that it has used, or will not use. */
   readonly usedKeys: number;

@@ -27,7 +27,8 @@ export function subscribed<N>(
 /** An entry was read. */
 export function taken<N>(run: LinkRun<N>, { sequence, bytes }: TakenEntry): void {
   const { window, link } = run.state;
-  // Of a connection that is over, or of an earlier stream: its positions may be of another log.
+  // The entry may come from a connection that is over, or from an earlier stream. Then its position
+  // may be one of another log.
   if (!("stream" in link) || link.stream?.begun !== true) return;
   window.received = Math.max(window.received, sequence);
   window.bytesSince += bytes;

@@ -37,7 +37,7 @@ export type Departure =
     /** Each is waited for once. */
     hasWaitedBack: boolean;
     hasAskedFounding: boolean;
-    /** Of the program. */
+    /** Operations of the program that wait for the end. */
     readonly waiting: number[];
   }
   /** The agent has left, or the channel is over. */
@@ -73,7 +73,7 @@ export interface DepartureFacts {
   readonly isLastOwner: boolean;
   /** Somebody stays. */
   readonly doOthersStay: boolean;
-  /** Of the log, up to its end. */
+  /** The log was read up to its end. */
   readonly isAllRead: boolean;
   /**
    * The relay is told which membership is meant: where we cannot get in again, an owner has to

@@ -81,7 +81,7 @@ export class Departures {
     this.#deps = deps;
   }
 
-  /** Of these, the ones that have left: an owner removes them. */
+  /** The absent members that have left: an owner removes them. */
   get absentLeavers(): AgentId[] {
     const { leavers } = this.#parts.record;
     return leavers.size === 0 ? [] : this.#members.absent.filter((agentId) => leavers.has(agentId));
@@ -156,7 +156,7 @@ export class Departures {
     return undefined;
   }
 
-  /** Of a member with a leaf, or of an absent one whose key is remembered. */
+  /** Returns the key of a member with a leaf, or of an absent one whose key is remembered. */
   #signatureKeyOf(agentId: AgentId): Uint8Array | undefined {
     const leaf = this.#members.leafOf(agentId)?.leaf;
     if (leaf !== undefined) return leaf.node.signaturePublicKey;

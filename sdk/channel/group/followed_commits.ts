@@ -10,7 +10,7 @@ import type { KeptCommit } from "./signed_commit.ts";
 /** The signed statement of a member that wants to come back. */
 export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
   readonly signature: Uint8Array;
-  /** Of the KeyPackage with which it wants to come back. */
+  /** The key of the KeyPackage with which the member wants to come back. */
   readonly signatureKey: Uint8Array;
 };
 

@@ -39,9 +39,9 @@ export type LineageEvent =
     /** Both before the commit. */
     readonly absent: readonly AgentId[];
     readonly owners: readonly AgentId[];
-    /** That it began. */
+    /** The epoch that the commit began. */
     readonly epoch: number;
-    /** Of ours, by which an agent came that we let in. */
+    /** Returns our invite by which an agent came that we let in. */
     readonly inviteOf: (agentId: AgentId) => InviteId | undefined;
   }
   | { readonly type: "founding"; readonly blamed: AgentId; readonly out: readonly AgentId[] }

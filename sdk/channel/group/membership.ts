@@ -72,7 +72,7 @@ export interface MembershipParts {
 
 /** The changes of a commit. */
 export interface CommitChanges extends CommitSummary {
-  /** Of those that were removed, the ones that had said that they leave. */
+  /** The removed members that had said that they leave. */
   readonly left: readonly AgentId[];
 }
 
@@ -94,7 +94,7 @@ export class Membership {
   #record: MembershipRecord;
   readonly #listeners = new Set<ChangesListener>();
   readonly #commitListeners = new Set<CommitListener>();
-  /** Of the commit that was followed last. */
+  /** The members that the last followed commit removed after they had said that they leave. */
   #left: readonly AgentId[] = [];
   /**
    * Members that had no leaf before the present commit: one that a commit adds comes back, and is
@@ -154,7 +154,10 @@ export class Membership {
     return this.#record.name;
   }
 
-  /** Of the present generation: what members sign about their leaves names it. */
+  /**
+   * The id of the present generation's group. Members name it when they sign statements about their
+   * leaves.
+   */
   get groupId(): ChannelId {
     return binaryIdFromBytes<ChannelId>(this.group.current.context.groupId);
   }

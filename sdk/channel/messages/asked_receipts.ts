@@ -42,7 +42,7 @@ export interface ReceiptVerdict {
   readonly unknown: number;
 }
 
-/** Of the disk, when a process starts. */
+/** Restores the requests that are on disk when a process starts. */
 export function restoreAsked(all: readonly ReceiptRequest[]): AskedReceipts {
   const sorted = all.toSorted((one, other) => one.sentMs - other.sentMs);
   return new Map(sorted.map((asked) => [asked.id, asked]));

@@ -34,7 +34,7 @@ export interface OutgoingMessage<M> {
   readonly order: number;
   readonly id: MessageId;
   readonly given: M;
-  /** Of its content. */
+  /** The length of its content. */
   readonly bytes: number;
   /** As much is filled up so that the fields of its content do not show. */
   readonly slackBytes: number;
@@ -57,7 +57,7 @@ export interface OutgoingMessage<M> {
 }
 
 export interface Bundle<M> {
-  /** Of a message that goes alone its own, so that the relay takes that once. */
+  /** A message that goes alone keeps its own id, so that the relay takes that id once. */
   readonly id: MessageId;
   readonly messages: readonly OutgoingMessage<M>[];
   made: CountedBundle | undefined;

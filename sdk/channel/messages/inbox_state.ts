@@ -42,8 +42,8 @@ export interface InboxState<I> {
   readonly entries: InboxEntry<I>[];
   count: number;
   /**
-   * Of those that wait for readers. Requests and replies that wait for others are bounded by them,
-   * and hold up no message.
+   * The number of messages that wait for readers. Requests and replies that wait for others are
+   * bounded by those others, and hold up no message.
    */
   held: number;
   bytes: number;

@@ -6,7 +6,7 @@
 /** A refusal of the relay, or a lost answer. */
 export interface SendRefusal {
   readonly code: string;
-  /** Of an `epoch_conflict`: where the log is. */
+  /** For an `epoch_conflict`: where the log is. */
   readonly epoch?: number | undefined;
   readonly retryAfterMs?: number | undefined;
 }

@@ -99,7 +99,7 @@ export function keyOf({ id, asker }: Pick<ReceiptDebt, "id" | "asker">): string 
   return `${id}.${asker}`;
 }
 
-/** Of the disk, when a process starts. */
+/** Restores the debts that are on disk when a process starts. */
 export function restoreOwed(debts: readonly ReceiptDebt[]): OwedState {
   const sorted = debts.toSorted((one, other) => one.sinceMs - other.sinceMs);
   return {

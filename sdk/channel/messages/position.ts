@@ -242,7 +242,7 @@ function told(run: PositionRun, call: number): void {
   rest(run);
 }
 
-/** Of those who still wait, all is on disk, or nothing more will be. */
+/** Settles the calls that still wait: all is on disk for them, or nothing more will be. */
 function rest(run: PositionRun): void {
   const { state, facts, effects } = run;
   const { end, ahead, changes } = state;

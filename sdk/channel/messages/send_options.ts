@@ -40,8 +40,8 @@ export interface Sent {
   /** False when it waits in the outbox: the relay cannot be reached now. */
   readonly accepted: boolean;
   /**
-   * Of a message with `receipt`: `asked`, or `unsupported` while a member of the channel runs a
-   * version without receipts; then nobody sends any.
+   * Only for a message with `receipt`. `asked`, or `unsupported` while a member of the channel runs
+   * a version without receipts; then nobody sends any.
    */
   readonly receipts?: "asked" | "unsupported";
 }

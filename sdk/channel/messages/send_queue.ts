@@ -13,7 +13,7 @@ import {
 export interface SendQueue<M> {
   messages: OutgoingMessage<M>[];
   bundles: Bundle<M>[];
-  /** Of messages that are in no bundle yet. */
+  /** The bytes of messages that are in no bundle yet. */
   bytes: number;
 }
 

@@ -5,10 +5,10 @@
 import type { ChannelId, ChannelName } from "../../../proto/mod.ts";
 import type { LeftoverErasure, NameSlot, NamesState, NameState } from "./names_state.ts";
 
-/** Of the names, on disk. */
+/** The names, as they are on disk. */
 export interface KeptNames {
   readonly channels: readonly KeptChannel[];
-  /** Of creations that were not answered. */
+  /** The nonces of creations that were not answered. */
   readonly nonces: Readonly<Partial<Record<ChannelName, string>>>;
 }
 
@@ -92,7 +92,7 @@ function keptOf(state: NamesState, slot: NameSlot): NameSlot {
   return { at: "free" };
 }
 
-/** Of its keys some may be left. */
+/** An erasure of a channel of which some keys may be left. */
 function leftoverOf(channelId: ChannelId): LeftoverErasure {
   return { channelId, step: "keys", job: undefined };
 }

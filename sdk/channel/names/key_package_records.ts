@@ -16,7 +16,7 @@ export const uploadedId = "keypackages";
 /** Channels that one agent enters by one last resort, in the month that it is good. */
 const maxLastResortUses = 1000;
 
-/** Of a KeyPackage to which nobody can seal. */
+/** The seed of a KeyPackage to which nobody can seal. */
 const noSeed = new Uint8Array(0);
 
 export interface StoredKeyPackage {
@@ -24,7 +24,7 @@ export interface StoredKeyPackage {
   readonly madeAtMs: number;
   readonly own: OwnKeyPackage;
   /**
-   * Of a last resort: the channels that it has led into; in older records by an epoch's
+   * The channels that a last resort has led into. Older records name each by an epoch's
    * confirmation tag in hexadecimal.
    */
   readonly entered: readonly string[];

@@ -11,7 +11,7 @@ export interface KnownKeyPackage {
   readonly id: string;
   readonly purpose: Purpose;
   readonly madeAtMs: number;
-  /** Of a last resort: it has led into a channel. */
+  /** It is a last resort that has led into a channel. */
   readonly isUsed: boolean;
   /** Made by a version that knew less: not every channel can take it. */
   readonly isOlder: boolean;

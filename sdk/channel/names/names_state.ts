@@ -42,20 +42,20 @@ export type ErasureStep = "end" | "note" | "keys" | "rest";
 
 /** The program's calls, by the number of their operation. */
 export type NameCall =
-  /** Of a channel that does not exist yet. */
+  /** Creates a channel that does not exist yet. */
   | { readonly type: "create"; readonly operation: number }
-  /** By hand, or by what the relay has delivered. */
+  /** Joins by hand, or by what the relay has delivered. */
   | { readonly type: "join"; readonly operation: number }
   /**
-   * By the Welcome that answers an invite. `before`: the leaf that was here when the program asked
-   * for it.
+   * Joins by the Welcome that answers an invite. `before`: the leaf that was here when the program
+   * asked for the invite.
    */
   | { readonly type: "invited"; readonly operation: number; readonly before: number | undefined }
-  /** Whether an invite may be asked for. */
+  /** Asks whether an invite may be asked for. */
   | { readonly type: "check"; readonly operation: number }
-  /** Of the channel that this name holds. `orCreates`: or of a new one, if it holds none. */
+  /** Opens the channel that this name holds. `orCreates`: creates one if the name holds none. */
   | { readonly type: "open"; readonly operation: number; readonly orCreates: boolean }
-  /** Of a membership that is over. */
+  /** Leaves this membership, whether it goes on or is over. */
   | { readonly type: "leave"; readonly operation: number; readonly membership: number }
   /** The relay has closed this channel. */
   | { readonly type: "close"; readonly operation: number; readonly channelId: ChannelId };
@@ -207,8 +207,8 @@ export type NamesEvent =
   /** A job has failed: the call fails, and the slot is as before. */
   | { readonly type: "failed"; readonly job: number }
   /**
-   * Of the machine of a channel: nothing is left to do but to erase it. `leaving`: the calls that
-   * wait for that.
+   * The machine of a channel says that nothing is left to do but to erase it. `leaving`: the calls
+   * that wait for that.
    */
   | { readonly type: "gone"; readonly membership: number; readonly leaving: readonly number[] }
   /** Nothing more comes; its keys stay. `leaving`: calls to leave that are not settled. */
@@ -290,7 +290,7 @@ export type NamesEffect =
   /** The machine of this membership leaves. */
   | { readonly type: "depart"; readonly membership: number; readonly operation: number }
   | { readonly type: "settle"; readonly operation: number; readonly result: NameCallOutcome }
-  /** Of a client that is closed: nothing of the names is under way any more. */
+  /** The client is closed, and nothing of the names is under way any more. */
   | { readonly type: "finished" };
 
 export type NameCallOutcome =

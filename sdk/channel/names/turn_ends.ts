@@ -25,7 +25,7 @@ import { create, goOn, openWelcome } from "./call_turns.ts";
 
 type TurnAt<K extends NameTurn["at"]> = Extract<NameTurn, { readonly at: K }>;
 
-/** Of those whose fate is known: the next attempt is another one. */
+/** Codes after which the fate of the creation is known: the next attempt is another creation. */
 const final: ReadonlySet<string> = new Set(["name_taken", "rate_limited", "not_allowed"]);
 
 export function turnAnswered(

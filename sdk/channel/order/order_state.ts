@@ -31,7 +31,7 @@ export interface LogPoint {
 /** An entry of ours: a message, or a commit. */
 export interface OwnEntry {
   readonly sequence: number;
-  /** Of a commit the one that it begins. */
+  /** The epoch of the entry. For a commit, this is the epoch that it begins. */
   readonly epoch: number;
   /** SHA-256 of a message. */
   readonly digest: Uint8Array | undefined;
@@ -74,9 +74,9 @@ export interface OrderState {
   /** Ascending. */
   ahead: readonly EntryAhead[];
   out: readonly UnplacedMessage[];
-  /** Of all epochs up to this one nothing is said or compared. */
+  /** Nothing is said or compared about epochs up to this one. */
   unsureThrough: number;
-  /** The latest of each sender. */
+  /** The latest word of each sender. */
   words: readonly HeardWord[];
   /** The last place about which somebody else said the same. */
   agreed: number;
@@ -171,7 +171,7 @@ export interface OrderBeginning {
   /** On disk; undefined when the relay knows better. */
   readonly position: number | undefined;
   readonly joinedEpoch: number;
-  /** Of our group. */
+  /** The epoch of our group. */
   readonly epoch: number;
 }
 
@@ -179,7 +179,7 @@ export interface OrderBeginning {
 export const maxAhead = 1024;
 const prefix = new TextEncoder().encode("static order");
 
-/** As a process that starts. */
+/** Restores the order for a process that starts. */
 export function restoreOrder(
   { channelId, record, position, joinedEpoch, epoch }: OrderBeginning,
 ): OrderState {
@@ -205,7 +205,10 @@ export function restoreOrder(
   };
 }
 
-/** Of a membership that begins behind this entry: nothing is known of an earlier epoch. */
+/**
+ * Returns the order of a membership that begins behind this entry: nothing is known of an earlier
+ * epoch.
+ */
 export function newOrder(channelId: ChannelId, sequence: number, epoch: number): OrderState {
   const point = {
     sequence,
@@ -253,9 +256,9 @@ function cut(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Of everything that is known up to the position that is written with it. Our own entries behind it
- * are not delivered again: they go with it, but while we send, for then a process that is killed is
- * not sure anyway.
+ * Returns the record of everything that is known up to the position that is written with it. Our
+ * own entries behind that position are not delivered again, so they go with it. While we send they
+ * do not: a process that is killed then is not sure anyway.
  */
 export function orderRecord(
   { points, from, ahead, unsureThrough, isOpen, out }: OrderState,

@@ -9,7 +9,7 @@ const refillMs = 10_000;
 const maxOwed = 6;
 
 export interface FetchBudget {
-  /** Of fetches; below none when some were reserved. */
+  /** The number of fetches; below zero when some were reserved. */
   left: number;
   countedAtMs: number;
 }

@@ -23,8 +23,8 @@ export interface OwnCommit {
 }
 
 /**
- * Of an entry, seen from its place: as it should be, from an epoch that is over there, or from one
- * that has not begun.
+ * The epoch of an entry, seen from the entry's place: as it should be, from an epoch that is over
+ * there, or from one that has not begun.
  */
 export type EpochVerdict = "here" | "over" | "ahead";
 
@@ -32,8 +32,8 @@ export interface LogPlace {
   /** The last entry that was processed; undefined when the relay knows better. */
   received: number | undefined;
   /**
-   * Of what follows, as far as delivered entries tell; no later than the log's. While it is not
-   * certain: this one or a later one.
+   * The epoch of what follows, as far as delivered entries tell; no later than the log's. While it
+   * is not certain: this one or a later one.
    */
   epoch: number;
   isCertain: boolean;

@@ -157,8 +157,8 @@ function reportUnread(run: ReadingRun): void {
 }
 
 /**
- * Of a member that was behind and sent it into a log that was set back: it was never read, and its
- * keys are gone.
+ * Reports a message of a member that was behind, and sent it into a log that was set back. The
+ * message was never read, and its keys are gone.
  */
 function reportTooLate(
   run: ReadingRun,

@@ -136,7 +136,7 @@ export interface MessageHeader {
 export interface ReadingFacts {
   readonly agentId: AgentId;
   readonly nowMs: number;
-  /** Of our group. */
+  /** The epoch of our group. */
   readonly epoch: number;
   /** The hash of the commit that began our epoch, if it is known. */
   readonly began: Uint8Array | undefined;
@@ -214,7 +214,7 @@ export type ReadingEvent =
   | { readonly type: "unheard"; readonly job: number }
   /** `worth` of a leave. */
   | { readonly type: "noted"; readonly job: number; readonly worth?: "taken" | "void" | "unsigned" }
-  /** Of a message that was looked at ahead, and of a founding. */
+  /** Looking ahead at a message, or entering a founding, has ended. */
   | { readonly type: "done"; readonly job: number }
   /** The group has followed a commit, or entered a founding: nothing of it is written yet. */
   | { readonly type: "moved"; readonly by: EpochMove }
@@ -246,7 +246,9 @@ export interface EpochMove {
   readonly founded: OwnCommit | undefined;
 }
 
-/** Of those with a `job`, the end is an event with its number. They are the last of their step. */
+/**
+ * An effect with a `job` ends with an event that has the job's number, and is the last of its step.
+ */
 export type ReadingEffect =
   | { readonly type: "open"; readonly job: number }
   | {

@@ -10,11 +10,11 @@ import type { SenderRecord } from "../records.ts";
 
 /** More holes than this are one hole: only their number is of use. */
 const maxHoles = 64;
-/** Of each sender, the latest messages whose ids are remembered. */
+/** Number of the latest messages of each sender whose ids are remembered. */
 const maxIds = 256;
-/** Of all senders, the latest ids of messages that came in bundles. */
+/** Number of the latest ids that are remembered of messages in bundles, of all senders together. */
 const maxShown = 8_192;
-/** Of each sender, what it said last would not come. */
+/** Number of the latest gaps of each sender that it said would stay gaps. */
 const maxClosed = 8;
 
 export type CounterVerdict = "next" | "gap" | "late" | "duplicate";
@@ -64,8 +64,8 @@ export class Senders {
    */
   readonly #loaded: ReadonlyMap<AgentId, SenderRecord>;
   /**
-   * Of the membership before: its last messages may be read after the commit that ended it. In
-   * memory only.
+   * The senders of the membership before. Its last messages may be read after the commit that ended
+   * it. In memory only.
    */
   readonly #before = new Map<AgentId, SenderRecord>();
   /**
@@ -74,8 +74,8 @@ export class Senders {
    */
   readonly #ids = new Map<AgentId, Map<number, TakenUnit>>();
   /**
-   * Of the latest messages that came in bundles, by sender: they may come again by themselves. In
-   * memory only.
+   * The ids of the latest messages that came in bundles, by sender: they may come again by
+   * themselves. In memory only.
    */
   readonly #shown = new Map<AgentId, Set<MessageId>>();
   readonly #shownInOrder: ShownId[] = [];

@@ -19,7 +19,7 @@ import { signedBytesOf, type SignedCommit } from "../group/signed_commit.ts";
 export interface BadCommit extends SignedCommit {
   /** Place in the log. */
   readonly sequence: number;
-  /** Of its sender, as its leaf has it. */
+  /** The credential of its sender, as the sender's leaf has it. */
   readonly sender: MemberCredential;
   /** Why it cannot be followed. */
   readonly reason: string;

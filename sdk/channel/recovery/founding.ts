@@ -105,7 +105,7 @@ export function requestOf({ request }: FoundingCandidate): FoundGenerationReques
   return envelope.body;
 }
 
-/** Of the moment in which a founding is begun. */
+/** The state of the channel at the moment in which a founding is begun. */
 interface FoundingBasis extends Pick<Group, "current" | "binding" | "changes"> {
   readonly members: readonly AgentId[];
   readonly blamed: AgentId;

@@ -50,7 +50,7 @@ const followMs = 30_000;
 const maxArrivals = 5;
 /** Made for one call, when the relay refuses them. */
 const maxFoundings = 3;
-/** Of one generation: that many may be taken late. */
+/** The most foundings that we make in one generation: that many may be taken late. */
 const maxMade = 4;
 
 /** Whether an owner may begin anew now. */

@@ -232,15 +232,15 @@ export interface RecoveryState {
   /** Calls of `recover()` that wait for it. */
   recovering: readonly RecoverCall[];
   /**
-   * Of them: whom they leave out beside the blamed, ascending; times that it waited for what stands
-   * in front of the stop, and foundings that the relay refused.
+   * The members that these calls leave out beside the blamed, ascending; the times that the calls
+   * waited for what stands in front of the stop; and the foundings that the relay refused.
    */
   without: readonly AgentId[];
   waits: number;
   refusals: number;
   /** The question to the log whether it holds a founding of ours. */
   settling: number | undefined;
-  /** Of a generation that somebody began: its Welcome is being opened, and the entry waits. */
+  /** A generation that somebody began: its Welcome is being opened, and the entry waits. */
   opening:
     | { readonly job: number; readonly generation: number; readonly out: readonly AgentId[] }
     | undefined;
@@ -272,9 +272,9 @@ export interface RecoveryState {
 export interface RecoveryFacts {
   readonly permit: Permit | undefined;
   readonly isOnline: boolean;
-  /** Of our group. */
+  /** The epoch of our group. */
   readonly epoch: number;
-  /** Of the log, as the relay said last on this connection. */
+  /** The generation of the log, as the relay said last on this connection. */
   readonly logGeneration: number;
   readonly leaf: string;
   /** Our group, as a founding on it names it. */
@@ -282,9 +282,9 @@ export interface RecoveryFacts {
   readonly self: Peer;
   /** The other members, as our group has them. */
   readonly others: readonly Peer[];
-  /** Of the base, with a leaf or absent, with us. */
+  /** The members of the base, with a leaf or absent, including us. */
   readonly members: readonly AgentId[];
-  /** Those but us and the ones that leave. */
+  /** The members of the base without us and the ones that leave. */
   readonly claimable: readonly AgentId[];
   /** Whom a recovery leaves out beside the sender of the commit at which we are stopped. */
   readonly leftOut: ExclusionList;
@@ -414,7 +414,7 @@ export interface ReadableWelcome {
   /** The KeyPackage that it was for. */
   readonly own: string;
   readonly generation: number;
-  /** Of the group, with a leaf or absent. */
+  /** The members of the group, with a leaf or absent. */
   readonly members: readonly AgentId[];
 }
 

@@ -15,7 +15,7 @@ export function problemOf(bad: BadCommit): string {
     `entry ${sequence} of the log: ${reason}`;
 }
 
-/** Of a `recover()` without lists. */
+/** The exclusion by a `recover()` without lists. */
 export interface DefaultExclusion {
   /** Members that would be out beside the sender of the commit. */
   readonly out: number;

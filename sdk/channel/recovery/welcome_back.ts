@@ -58,7 +58,10 @@ export function judgeReturn(
   return "it leads into another group than the commit that carries it, and it was not made by an owner";
 }
 
-/** Of the group that is expected. `formerEpoch`: of the membership before this one. */
+/**
+ * Returns the known members of the expected group. `formerEpoch` is the epoch of this agent's
+ * previous membership.
+ */
 export function knownMembers(
   { epoch, group }: Membership,
   { stopped, formerEpoch }: {
@@ -97,7 +100,7 @@ function beyondRights(
   };
   if (after.some((member) => before.has(member) && isOther(member))) return "it has other guests";
   if (hasShutDoor(group, membership)) return "somebody has come into it by a closed issuer";
-  // Of those that a stranger let in we know by whom it was let in itself.
+  // For members that a stranger let in, we know who let in the stranger itself.
   if (rightsOf(agentId, binding).mayAdd || after.every((member) => before.has(member))) {
     return undefined;
   }

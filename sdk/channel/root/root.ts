@@ -304,8 +304,7 @@ function generation(
 }
 
 /**
- * Of the rooms none ever sees another's old state: between the write and the last of them nothing
- * else runs.
+ * No room ever sees another's old state: between the write and the last of these nothing else runs.
  */
 function replaced(
   run: RootRun,

@@ -63,9 +63,9 @@ export interface RootFacts {
   /** By nothing but the relay's word. */
   readonly isByWord: boolean;
   readonly hasFoundings: boolean;
-  /** Of leaving. */
+  /** The stage of leaving. */
   readonly stage: LeaveStage;
-  /** Of our group. */
+  /** The generation of our group. */
   readonly generation: number;
   /** Messages were passed over, and there is room for them again. */
   readonly hasRoom: boolean;

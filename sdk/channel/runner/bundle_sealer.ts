@@ -106,7 +106,7 @@ export function slackOf(plaintext: Uint8Array): number {
   return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
 }
 
-/** Of what is said, without what is said about it. */
+/** Returns the length of what is said, without what is said about it. */
 export function contentLength(plaintext: Uint8Array): number {
   const decoded = decodeContent(plaintext);
   return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;

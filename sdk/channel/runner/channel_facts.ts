@@ -23,7 +23,7 @@ function placeOf({ recovery }: Rooms): LinkPlace {
   return reason === undefined ? { at: "in_step" } : { at: "outside", isByWord };
 }
 
-/** Of the log, as far as the relay has said where it ends. */
+/** Returns whether the log was read, as far as the relay has said where it ends. */
 export function isAllRead({ link, membership }: Rooms): boolean {
   return link.isUp && membership.epoch >= link.relayEpoch;
 }

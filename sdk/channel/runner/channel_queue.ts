@@ -17,7 +17,8 @@ interface TimerEvent {
 export interface StepResult<Effect> {
   readonly effects: readonly Effect[];
   /**
-   * Of a step that writes: resolves when that is durable, with the effects if they are others now.
+   * Only for a step that writes. Resolves when the write is durable, with the effects if they are
+   * others now.
    */
   readonly written?: Promise<readonly Effect[] | void>;
 }
@@ -25,7 +26,7 @@ export interface StepResult<Effect> {
 export interface Room<Event, Effect> {
   readonly step: (event: Event | TimerEvent) => StepResult<Effect>;
   readonly perform: (effect: Effect) => void;
-  /** Those that the state holds; the others are cancelled. */
+  /** Returns the timers that the state still holds. The queue cancels all others. */
   readonly timers?: () => readonly (number | undefined)[];
   /** Behind the effects of each step. */
   readonly stepped?: () => void;

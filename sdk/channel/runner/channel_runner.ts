@@ -37,7 +37,7 @@ export interface ChannelKeeper {
 }
 
 export interface ChannelRunnerParts extends Omit<ChannelParts, "found" | "isReady" | "stayed"> {
-  /** Of the membership, among the names of the agent. */
+  /** The number of the membership among the names of the agent. */
   readonly number: number;
   readonly keeper: ChannelKeeper;
 }
@@ -215,7 +215,7 @@ export class ChannelRunner {
     void this.found({ from: "any", type: "fault", fault });
   }
 
-  /** Of one that is over. */
+  /** Returns the way out of a channel that is over. */
   wayOut(successor: AgentId | undefined): ReturnType<typeof wayOut> {
     return wayOut(this.rooms.membership, successor);
   }

@@ -62,7 +62,7 @@ export interface CommitRunnerParts extends OwnCommitParts {
   readonly given: readonly PreparedCommit[];
   /** Permission to work, of this moment. */
   readonly work: () => Permit | undefined;
-  /** Of leaving, at this moment. */
+  /** Returns the stage of leaving, at this moment. */
   readonly departure: () => LeaveStage;
   /** Why the channel is stopped, if it is. */
   readonly stopped: () => StaticError | undefined;
@@ -89,7 +89,7 @@ export class CommitRunner {
   readonly #state: CommitsState<Plan>;
   readonly #steps: Steps<Event | PreparedEvent, Effect>;
   readonly #operations = new Calls<EnteredCommit | undefined>();
-  /** Of the calls that wait: in another group each is asked for anew. */
+  /** The changes of the calls that wait: in another group each is asked for anew. */
   readonly #changes = new Map<number, ChangeEvent>();
   readonly #entries = new Calls<Explanation>();
   readonly #fates = new Calls();
@@ -272,7 +272,7 @@ export class CommitRunner {
     const isNew = generation !== this.#generation;
     this.#generation = generation;
     if (isNew) this.#steps.pushFirst({ type: "moved", by: "generation" });
-    // Of our own the write tells.
+    // The write tells of our own commit.
     else if (committer !== this.#deps.agentId) {
       this.#steps.pushFirst({ type: "moved", by: "commit" });
     }

@@ -108,7 +108,7 @@ export async function prepareJoined(
   const channelId = channelIdOf(group.current.context);
   // A record that is damaged is found before anything is given up for this.
   await deps.store.list(kindOf(channelId));
-  // Of a membership in whose place the new one comes: it may be erased before the write, or go on
+  // The new membership may replace another one, which may be erased before the write, or go on
   // until then.
   const before = Math.max(await latestEpoch(channelId, deps), expected.formerly ?? 0);
   const { name } = expected;

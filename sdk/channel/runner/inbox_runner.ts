@@ -140,7 +140,9 @@ export interface InboxParts {
 const noItems: readonly InboxItem[] = Object.freeze([]);
 const noChanges: readonly NotedChange[] = Object.freeze([]);
 const noMore: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
-/** Of callers that take one message each. Loops are counted from the next number on. */
+/**
+ * The reader's number of all callers that take one message each. Loops have the numbers behind it.
+ */
 const shared = 0;
 
 export class InboxRunner {

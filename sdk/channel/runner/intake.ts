@@ -69,7 +69,7 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #putSender: ReturnType<typeof senderWriter>;
-  /** Of each sender one change is noted with all its messages, so that it is written once. */
+  /** For each sender, one change is noted with all its messages, so that it is written once. */
   readonly #arrived = new Map<AgentId, NotedChange>();
 
   constructor(parts: IntakeParts) {
@@ -126,8 +126,8 @@ export class Intake {
   }
 
   /**
-   * Of a bundle that is none, and of a sender that may not speak, each message counts as arrived,
-   * and none is shown.
+   * Returns the parts of a bundle. If it is no bundle, or its sender may not speak, each message
+   * counts as arrived, and none is shown.
    */
   #partsOf(
     { messageId, count }: MessageAad,
@@ -209,7 +209,7 @@ export class Intake {
   }
 
   /**
-   * Of a message that is looked at before its turn: a request or a reply to this agent. All else
+   * Returns a request or a reply to this agent, which may be looked at before its turn. All else
    * waits for its turn.
    */
   preview(

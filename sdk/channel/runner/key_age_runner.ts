@@ -108,7 +108,7 @@ export class KeyAgeRunner {
     return areKeysOld(this.#state, this.#facts);
   }
 
-  /** Of all members, in the order of leaves. */
+  /** The key ages of all members, in the order of leaves. */
   get all(): KeyAge[] {
     return keyAgesOf(this.#state, this.#facts);
   }

@@ -63,7 +63,7 @@ export interface KeyPackageDeps {
 export class KeyPackages {
   readonly #deps: KeyPackageDeps;
   readonly #state = newKeyPackages();
-  /** Of the refill that is under way. */
+  /** The KeyPackages that the refill under way has made. */
   #made: readonly StoredKeyPackage[] = [];
   readonly #operations = new Map<number, Deferred<void>>();
   #calls = 0;

@@ -33,7 +33,6 @@ import type { LogTurns } from "./log_turns.ts";
 
 type Event = LinkEvent<NoticeEnvelope>;
 type Effect = LinkEffect<NoticeEnvelope>;
-/** Of a question. */
 interface QuestionTurn {
   readonly type: "turn";
   readonly question: ConnectionQuestion;
@@ -50,7 +49,7 @@ export interface LinkRunnerParts {
   readonly health: HealthLog;
   readonly turns: LogTurns;
   readonly queue: ChannelQueue;
-  /** Of this moment, whenever they are read. */
+  /** Facts of the moment in which they are read. */
   readonly facts: LinkFacts;
   /** Settles whether the log still holds the commit at which we are stopped. */
   readonly settleStop: () => Promise<void>;
@@ -93,7 +92,7 @@ export class LinkRunner {
     });
   }
 
-  /** Of the log, as the relay said last. */
+  /** The epoch of the log, as the relay said last. */
   get relayEpoch(): number {
     return this.#state.relayEpoch;
   }

@@ -41,9 +41,9 @@ export interface NameJobParts {
   /** The last machine of each channel, also when it is over. */
   readonly channels: Map<ChannelId, ChannelRunner>;
   readonly entryOf: (operation: number) => CallWelcomes | undefined;
-  /** Of a channel that it makes. */
+  /** Returns the choice of sealing for a channel that the call makes. */
   readonly sealingOf: (operation: number) => SealingChoice;
-  /** Named by a call to leave. */
+  /** Returns the member that a call to leave names. */
   readonly successorOf: (operation: number) => AgentId | undefined;
   /** KeyPackages by which names are about to be entered. */
   readonly heldKeys: () => ReadonlySet<string>;

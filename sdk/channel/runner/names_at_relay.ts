@@ -22,8 +22,8 @@ import type { NameAnswer, NameRequest } from "../names/names_state.ts";
 
 const creating = "creating";
 /**
- * Of the list of an account's channels: half a million of them. A relay that has more to say does
- * not end.
+ * The most pages of the list of an account's channels: half a million channels. A relay that has
+ * more to say does not end.
  */
 const maxPages = 1000;
 

@@ -76,16 +76,16 @@ export interface WelcomeJoin extends Pick<CallWelcomes, "expected" | "find"> {
 interface NameOperation {
   readonly event: Extract<NamesEvent, { readonly type: "called" | "close" }>;
   readonly receive: boolean;
-  /** Of a channel that it makes. */
+  /** The choice of sealing for a channel that the operation makes. */
   readonly sealing: SealingChoice;
   readonly entry: CallWelcomes | undefined;
   /** The channel that is left, and the member that owns it then. */
   readonly left:
     | { readonly channel: ChannelRunner; readonly successor: AgentId | undefined }
     | undefined;
-  /** Of the channels that it would enter. */
+  /** The channels that the operation would enter. */
   readonly channelIds: ChannelId[];
-  /** The answer to it. */
+  /** Turns the outcome into the answer to the call. */
   readonly read: (result: NameCallOutcome) => unknown;
 }
 
@@ -174,7 +174,7 @@ export class NamesRunner {
     this.#steps.push({ event: { type: "start" } });
   }
 
-  /** Of the channels that this agent is in, as far as it knows. */
+  /** The names of the channels that this agent is in, as far as it knows. */
   get names(): ChannelName[] {
     return this.#all().flatMap(([name, { slot }]) => slot.at === "free" ? [] : [name]);
   }

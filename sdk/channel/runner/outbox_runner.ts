@@ -45,7 +45,7 @@ interface SendCall extends SealableContent {
   readonly signal: AbortSignal | undefined;
   readonly cancel: (() => void) | undefined;
   readonly abort: (() => void) | undefined;
-  /** Of one that asks for receipts. */
+  /** Only for a message that asks for receipts. */
   asking?: () => readonly RecordChange[];
 }
 

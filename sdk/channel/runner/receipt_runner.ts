@@ -264,7 +264,7 @@ export class ReceiptRunner implements ReceiptPort {
     );
   }
 
-  // Of those that were asked
+  // From the agents that were asked
 
   /** A message is about to be sealed. To be written before that, as it is then. */
   ask(id: MessageId, to: readonly AgentId[]): () => readonly RecordChange[] {

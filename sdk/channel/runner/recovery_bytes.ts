@@ -97,7 +97,7 @@ export class RecoveryBytes {
   readonly foundings: Map<string, FoundingCandidate>;
   /** Not written yet. */
   readonly #made = new Map<string, FoundingCandidate>();
-  /** Of which the Welcome is looked at, and the group on which it stands. */
+  /** The founding whose Welcome is looked at, and the group on which it stands. */
   entry: { readonly founding: DeliveredFounding; readonly base: BaseEpoch } | undefined;
   openedFounding: OpenedFounding | undefined;
   readonly #own = new Map<string, OwnKeyPackage>();
@@ -123,7 +123,7 @@ export class RecoveryBytes {
     );
   }
 
-  /** Of our group. */
+  /** Our leaf in the group, in hexadecimal. */
   get leaf(): string {
     const { tree, ownLeaf } = this.#parts.membership.group.current;
     return bytesToHex(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));

@@ -145,7 +145,7 @@ export class RecoveryRunner {
   readonly #bytes: RecoveryBytes;
   /** As the disk is: a step with a write counts when that is durable. */
   #state: RecoveryState;
-  /** Of the step that is being written. */
+  /** The state of the step that is being written. */
   #writing: RecoveryState | undefined;
   readonly #facts: RecoveryFacts;
   readonly #steps: Steps<QueuedRecoveryEvent, RecoveryEffect>;
@@ -157,7 +157,7 @@ export class RecoveryRunner {
   #given: QueuedRecoveryEvent | undefined;
   /** For callers, once it is so. */
   #over: StaticError | undefined;
-  /** Of a founding: what is said of it when it was entered. */
+  /** The founding that was entered last, until callers are told of it. */
   #begun: Pick<GenerationEntry, "founding" | "at"> | undefined;
   /** The Welcome of a founding is being opened. */
   #opening: Promise<void> | undefined;
@@ -168,7 +168,9 @@ export class RecoveryRunner {
   /** Messages behind the stop, and the last entry that was counted there. */
   #unread = 0;
   #countedTo = 0;
-  /** Of the founding that was judged last: whether it blames a commit that we followed. */
+  /**
+   * The verdict on the founding that was judged last: whether it blames a commit that we followed.
+   */
   #unjust: { readonly founder: AgentId; readonly text: string | undefined } | undefined;
 
   constructor(parts: RecoveryRunnerParts, deps: ChannelDeps) {
@@ -360,7 +362,7 @@ export class RecoveryRunner {
     return { isNow, action: actionFor(stopped, group, isNow ? this.#outcome(bad) : undefined) };
   }
 
-  /** Of a call without lists. */
+  /** Returns the exclusion by a call without lists. */
   #outcome(bad: UnfollowableCommit): DefaultExclusion {
     const chosen = choose(this.#now, {}, bad);
     const out = "refusal" in chosen ? 0 : chosen.without.length;
@@ -542,7 +544,7 @@ export class RecoveryRunner {
     this.#deaf?.();
     this.#deaf = undefined;
     this.#steps.push({ event: { type: "over" } });
-    // Of a step that fails nothing else would come.
+    // A step that fails brings no other end for these calls.
     this.#recovering.failAll(over);
     this.#telling.settleAll();
   }
@@ -589,7 +591,7 @@ export class RecoveryRunner {
     void this.#parts.found({ from: "recovery", finding: { type: "stepped" } });
   }
 
-  /** Of what was told, the numbers that the state names. */
+  /** The numbers by which the state names what it was told. */
   get #named(): ReadonlySet<number> {
     const back = this.#asking;
     const told = back === undefined

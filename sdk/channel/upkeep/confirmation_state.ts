@@ -73,7 +73,7 @@ export interface ConfirmationState {
 /** Knowledge of others at the moment of a step. */
 export interface ConfirmationFacts extends ForkFacts {
   readonly epoch: number;
-  /** Of our group, now. */
+  /** The state of our group, now. */
   readonly state: Uint8Array;
   readonly members: number;
   /** The channel is where the relay says that the log is. */

@@ -162,7 +162,7 @@ export function areKeysOld(state: KnownKeyAges, facts: KeyAgeFacts): boolean {
   return facts.nowMs - ownKeysOf(state, facts).atMs > facts.pace.restMs(facts.members);
 }
 
-/** Of all members, in the order of leaves. */
+/** Returns the key ages of all members, in the order of leaves. */
 export function keyAgesOf(
   { seen }: KnownKeyAges,
   { nowMs, members, leavesOf, pace }: KeyAgeFacts,
