@@ -56,7 +56,7 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
   };
 }
 
-/** Those with a leaf and those without, ascending. */
+/** Returns the members with a leaf and those without, ascending. */
 export function baseMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">): AgentId[] {
   const present = Array.from(tree.leaves(), ([, { agentId }]) => agentId);
   const absent = decodeBinding(context.extensions).generation?.absent ?? [];

@@ -16,8 +16,8 @@ export class MlsFault extends Error {
 }
 
 /**
- * It uses what only a newer version of this library knows, or was made by an older one. The message
- * says which to update.
+ * The bytes use a part that only a newer version of this library knows, or were made by an older
+ * one. The message says which version to update.
  */
 export class MlsVersionFault extends MlsFault {
   override readonly name = "MlsVersionFault";

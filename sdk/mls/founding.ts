@@ -44,10 +44,10 @@ export interface FoundedGroup {
 }
 
 /**
- * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit
- * will be, so that no member keeps the others out by a KeyPackage of its own: one that cannot be
- * added, alone or beside those before it, is left out, and so is one without a badge or without a
- * key that the channel requires.
+ * Returns those KeyPackages of the plan that one commit can add together. They are judged as the
+ * commit will be, so that no member keeps the others out by a KeyPackage of its own: one that
+ * cannot be added, alone or beside those before it, is left out, and so is one without a badge or
+ * without a key that the channel requires.
  */
 export function* addable(plan: FoundingPlan, deps: MemberDeps): InterruptibleWork<KeyPackage[]> {
   const alone = beginAlone(plan, deps);

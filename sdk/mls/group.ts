@@ -134,13 +134,13 @@ const always: KeepCheck = () => undefined;
 export interface ReadyMessage {
   readonly epoch: number;
   readonly message: Uint8Array;
-  /** It holds the fuller of two payloads. */
+  /** The message holds the fuller of two payloads. */
   readonly isFuller: boolean;
 }
 
 /** Room of a message beside its payload. */
 export interface SealingRoom {
-  /** It is padded as if its payload were so much longer. */
+  /** The message is padded as if its payload were so much longer. */
   readonly slackBytes?: number;
   /** Sealed in place of the payload, unless the message becomes longer by it. */
   readonly fuller?: Uint8Array | undefined;

@@ -68,7 +68,7 @@ export const guestsExtension = 0xf5d1;
  * lists it.
  */
 export const admissionsExtension = 0xf5c9;
-/** Those that this version can read. A leaf lists more: what channels may have one day. */
+/** The extensions that this version can read. A leaf lists more: what channels may have one day. */
 const readableExtensions: readonly number[] = [
   channelNameExtension,
   ownersExtension,

@@ -36,7 +36,7 @@ export interface CommitSummary {
   readonly added: readonly AgentId[];
   /** SHA-256 of the KeyPackage, as it was uploaded, under which each came in. */
   readonly keyPackageHashes: ReadonlyMap<AgentId, Uint8Array>;
-  /** Those of them whose KeyPackages had no key for the layer of Welcomes. */
+  /** The added members whose KeyPackages had no key for the layer of Welcomes. */
   readonly keyless: readonly AgentId[];
   readonly removed: readonly AgentId[];
   /** When the commit changed them. */

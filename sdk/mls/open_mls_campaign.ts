@@ -80,7 +80,7 @@ Deno.test("OpenMLS joins a sealed channel by our Welcome with the layer taken of
       }
     };
     await hear("said by OpenMLS");
-    // It follows our commits: one that heals, and one that lets somebody in.
+    // OpenMLS follows our commits: one that heals, and one that lets somebody in.
     await world.commit(owner, () => ({ forcePath: true }));
     const commits = [world.log.at(-1)];
     await bob.sync();

@@ -250,7 +250,7 @@ function firstFoundingAfter(
   return later[0];
 }
 
-/** Those that members keep after a commit. */
+/** Returns the changes that members keep after a commit. */
 export function keepChanges(
   before: readonly OwnersChange[],
   more: readonly OwnersChange[],

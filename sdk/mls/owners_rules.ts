@@ -45,11 +45,11 @@ export interface OwnersIntent {
   /** In the order of leaves. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];
-  /** Those that there shall be; otherwise those that remain. */
+  /** The owners that there shall be; otherwise those that remain. */
   readonly owners?: readonly AgentId[];
-  /** That there shall be; not together with owners. */
+  /** The policy that there shall be; not together with owners. */
   readonly policy?: ChannelPolicy;
-  /** Likewise; and not together with a policy. */
+  /** The issuers that there shall be; not together with a policy or owners. */
   readonly issuers?: ChannelIssuers;
   /** The added members that come as guests. */
   readonly guests?: readonly AgentId[];
@@ -209,8 +209,8 @@ function signedChanges(
 }
 
 /**
- * It changes the policy and no owners but those that its commit removes; one that is in force
- * already would only fill the chain.
+ * The change must be one of the policy, and of no owners but those that its commit removes. A
+ * policy that is in force already would only fill the chain.
  */
 function checkPolicyChange(
   { policy, owners }: OwnersChange & { readonly kind: "policy" },

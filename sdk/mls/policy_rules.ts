@@ -34,11 +34,11 @@ export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
 
 /** An agent's rights. */
 export interface MemberRights {
-  /** It owns the channel, with others perhaps. */
+  /** The agent owns the channel, with others perhaps. */
   readonly owner: boolean;
-  /** It came by a guest link, and no owner has made it a member like the others. */
+  /** The agent came by a guest link, and no owner has made it a member like the others. */
   readonly guest: boolean;
-  /** It lets agents in, and invites them. */
+  /** The agent lets agents in, and invites them. */
   readonly mayAdd: boolean;
   /** Its messages are shown. */
   readonly mayPost: boolean;

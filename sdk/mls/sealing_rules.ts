@@ -66,7 +66,7 @@ export function isKeyMissing(keyPackage: KeyPackage, sealing: Sealing | undefine
   return sealing?.required === true && !hasSealKey(keyPackage);
 }
 
-/** Those that come in without a key. */
+/** Returns the agents that come in without a key. */
 export function withoutSealKey(added: readonly KeyPackage[]): AgentId[] {
   return added.flatMap((keyPackage) =>
     hasSealKey(keyPackage) ? [] : [agentOf(keyPackage.leafNode)]

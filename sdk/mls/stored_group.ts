@@ -114,7 +114,9 @@ export interface StoredGroup {
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
   readonly candidate: PreparedCommit | undefined;
-  /** Those that were given up in this epoch, and that the relay may take yet. In no order. */
+  /**
+   * Commits of ours that were given up in this epoch, and that the relay may take yet. In no order.
+   */
   readonly given: readonly PreparedCommit[];
   /** Generations of ours that the relay may have taken. */
   readonly foundings: readonly FoundingCandidate[];
