@@ -146,7 +146,7 @@ export class Agent {
         })),
     });
     if (stop !== undefined) agent.#detach.push(stop);
-    // Those that wait for messages must not learn of it with their next write only.
+    // Callers that wait for messages must not learn of the failure with their next write only.
     void parts.store.failed.then((fault) =>
       agent.#channels.forEach((channel) => channel.die(fault))
     );

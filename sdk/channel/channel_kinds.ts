@@ -9,7 +9,7 @@ import { decodeFields, encodeFields, type RecordChange, type StoredFields } from
 
 /** The channels that there are: one record each. */
 export const channels = "channels";
-/** Those that are being erased; see `erasing.ts`. */
+/** The channels that are being erased; see `erasing.ts`. */
 export const erasing = "erasing";
 
 /** Records of one channel, by their ids: one word, and for one of many a name behind a slash. */

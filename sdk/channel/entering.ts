@@ -43,7 +43,7 @@ export interface EnteredChannel extends StoredChannel {
   readonly record: MembershipRecord;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
-  /** Those that were given up in this epoch, and that the relay may take yet. */
+  /** Commits of ours that were given up in this epoch, and that the relay may take yet. */
   readonly given: readonly PreparedCommit[];
   /** Generations of ours that the relay may have taken. */
   readonly foundings: readonly FoundingCandidate[];

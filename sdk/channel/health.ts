@@ -34,7 +34,7 @@ export interface HealthState {
   readonly rejoining: string | undefined;
   /** No usable Welcome has come so far: a new invite may be the only solution. */
   readonly unwelcome: boolean;
-  /** It joined anew too often, and asks again then. */
+  /** When this agent asks again: it joined anew too often. */
   readonly pausesUntilMs: number | undefined;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;

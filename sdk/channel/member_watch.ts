@@ -40,7 +40,7 @@ export class MemberWatch {
   readonly lookAlikes: LookAlikes;
   readonly #parts: MemberWatchParts;
   readonly #deps: Deps;
-  /** Those that were named last: nothing is reported twice. */
+  /** The agents that were named last, by the kind of issue: nothing is reported twice. */
   readonly #told = new Map<IssueKind, string>();
   /** Members as they were recognised when it looked last. */
   #seen = new Map<AgentId, string>();

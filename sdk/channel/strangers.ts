@@ -16,7 +16,7 @@ export interface ChannelRoster {
 export interface StrangersParts {
   readonly recogniser: Pick<Recogniser, "all">;
   readonly nowMs: () => number;
-  /** Those that the account has given no badge. */
+  /** Returns the agents that the account has given no badge. */
   readonly strangersAmong: (agentIds: readonly AgentId[]) => Promise<readonly AgentId[]>;
 }
 

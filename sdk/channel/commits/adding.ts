@@ -121,7 +121,7 @@ function judgePlace(
   // An absent member that is added is absent no more, and need not be removed for that. Without its
   // own word only owners bring it in.
   if (absent.includes(holder)) return owner ? { remove: named } : ownersBringBack(holder);
-  // It has left, comes back as it was, and goes and comes by one commit.
+  // The holder has left, comes back as it was, and goes and comes by one commit.
   if (isLeaving) return { remove: [] };
   // Only if its owner or the agent itself says so: a KeyPackage and an invite do not show that
   // their agent has asked for it.

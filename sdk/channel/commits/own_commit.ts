@@ -170,7 +170,7 @@ function goOn<P>(run: CommitRun<P>): void {
   ) {
     if (state.given.length === 0) begin(run);
     else if (facts.work !== undefined) state.commit = { at: "checking" };
-    // It waits for a permit.
+    // The plan waits for a permit.
     if (state.plans[0] === plan) return;
   }
 }

@@ -292,7 +292,7 @@ export function oursOf(
   return candidate === undefined ? given : [candidate, ...given];
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf(
   { commit, again, rest, plans }: CommitsState<unknown>,
 ): readonly (number | undefined)[] {

@@ -80,8 +80,8 @@ export interface Applicant {
    */
   readonly replaces?: AgentId | undefined;
   /**
-   * It came by a guest link, or an invite in the place of a guest, as our own record of the invite
-   * says.
+   * The agent came by a guest link, or by an invite in the place of a guest, as our own record of
+   * the invite says.
    */
   readonly guest?: boolean;
 }
@@ -124,7 +124,7 @@ export interface PlanFacts {
   readonly leavers: readonly LeaveProof[];
   /** The name of our own leaf. */
   readonly ownLeaf: string;
-  /** Those whose requests can be granted. */
+  /** The members whose requests can be granted. */
   readonly returning: readonly ReturningMember[];
   /** Whether a member was heard of lately. */
   readonly isHeard: (agentId: AgentId) => boolean;
@@ -139,7 +139,7 @@ export interface PlannedChange {
 export function withLeavers(change: Change, leavers: readonly LeaveProof[]): Change {
   const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
   const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
-  // Those first that cannot be added before they are removed.
+  // Members that cannot be added before they are removed come first.
   const leaves = leavers.filter(({ agentId }) =>
     !returning.some((proof) => proof.agentId === agentId)
   )

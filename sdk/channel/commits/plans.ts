@@ -50,8 +50,8 @@ export function planOf(plan: Plan, facts: PlanFacts): PlannedChange | undefined 
 }
 
 /**
- * It came in by this KeyPackage: our own commit was taken before our membership was another one.
- * Once more would put it out.
+ * Returns whether the agent came in by this KeyPackage: our own commit was taken before our
+ * membership was another one. Adding it once more would put it out.
  */
 function isIn(membership: Membership, { agentId, keyPackage: { leafNode } }: Applicant): boolean {
   const leaf = membership.leafOf(agentId)?.leaf;

@@ -182,7 +182,7 @@ function judgeBegan(
   );
 }
 
-/** It must not have ended our epoch before our place. */
+/** The log must not have ended our epoch before our place. */
 function judgeEnded(
   answers: ConnectionAnswers,
   log: SubscriptionReply,
@@ -279,7 +279,10 @@ function unknown(
   return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
 }
 
-/** It may be taken at any time, and is no proof of anything. */
+/**
+ * Returns whether the commit is ours. Such a commit may be taken at any time, and is no proof of
+ * anything.
+ */
 function isOurs(hash: Uint8Array, { commits }: LinkFacts["store"]): boolean {
   return commits.some((each) => equalBytes(each, hash));
 }

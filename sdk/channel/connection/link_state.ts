@@ -311,7 +311,7 @@ export interface LinkStep<N> {
   readonly effects: readonly LinkEffect<N>[];
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf<N>(
   { link, window, calm, arrival }: LinkState<N>,
 ): readonly (number | undefined)[] {

@@ -246,8 +246,8 @@ function isForgotten({ code, isHidden = false }: LeaveRefusal): boolean {
 }
 
 /**
- * It says nothing of the log to one whom it counts as gone. The statement may be void then, and an
- * owner removes us.
+ * Returns whether the relay counts this agent as gone: then it says nothing of the log to us. The
+ * statement may be void, and an owner removes us.
  */
 function hasNoPlace({ code }: ChangeRefusal): boolean {
   return code === "not_found" || code === "membership_lapsed";

@@ -122,10 +122,13 @@ export type DepartureEffect =
   | { readonly type: "say"; readonly call: number; readonly isNamed: boolean }
   | { readonly type: "wake"; readonly timer: number; readonly afterMs: number }
   | { readonly type: "settle"; readonly operation: number; readonly result: LeaveOutcome }
-  /** Those that wait: their erasure is waited for, or they leave what is over by its name. */
+  /**
+   * `operations`: calls that wait. Their erasure is waited for, or they leave what is over by its
+   * name.
+   */
   | { readonly type: "ended"; readonly how: DepartureEnd; readonly operations: readonly number[] };
 
-/** It stands behind what is open or given. */
+/** A plan of leaving. It stands behind what is open or given. */
 export type OwnPlan = Extract<Plan, { is: "settle" | "succession" }>;
 
 export interface DepartureStep {
@@ -159,7 +162,7 @@ export function isAskedFor(
     : at === "saying" && (end === "left" || end === "closed");
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf({ departure }: DepartureState): readonly number[] {
   return departure.at === "going" && "timer" in departure.going ? [departure.going.timer] : [];
 }

@@ -199,7 +199,7 @@ export class Departures {
     return this.#parts.record.leavers.has(agentId) || this.#goodbyes.has(agentId);
   }
 
-  /** It is out. */
+  /** Forgets a member that is out. */
   forget(agentId: AgentId): void {
     this.#goodbyes.delete(agentId);
   }

@@ -52,7 +52,7 @@ export interface GenerationFounder {
   readonly founder: AgentId;
   /** The sender of the commit that nobody could follow. */
   readonly blamed: AgentId;
-  /** Those that it leaves out beside it. */
+  /** The members that the founding leaves out beside the blamed one. */
   readonly without: readonly AgentId[];
   readonly sequence: number;
 }

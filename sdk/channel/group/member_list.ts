@@ -26,15 +26,15 @@ export interface ChannelMember extends Recognition {
   /** Owners may remove others. */
   readonly owner: boolean;
   /**
-   * It came by a guest link and lets nobody in, until an owner makes it a member like the others.
-   * As the group says, not the relay.
+   * The member came by a guest link and lets nobody in, until an owner makes it a member like the
+   * others. The group says this, not the relay.
    */
   readonly guest: boolean;
   /** This agent. */
   readonly self: boolean;
   /**
-   * It belongs to the channel and is not back yet after the channel was begun anew: it can read
-   * nothing until it is. Its identity is empty if this agent has never met it.
+   * The member belongs to the channel and is not back yet after the channel was begun anew: it can
+   * read nothing until it is. Its identity is empty if this agent has never met it.
    */
   readonly absent: boolean;
   /**

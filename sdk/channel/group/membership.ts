@@ -331,7 +331,7 @@ export class Membership {
     };
   }
 
-  /** Those that a new generation is compared with. */
+  /** Returns the parts that a new generation is compared with. */
   get beforeGeneration(): FormerGeneration {
     return {
       epoch: this.epoch,

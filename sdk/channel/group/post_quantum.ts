@@ -13,9 +13,9 @@ import type { Sealing } from "../../mls/sealing_rules.ts";
  */
 export type PostQuantum =
   | {
-    /** It was, from `since` on. */
+    /** Every secret was sealed with post-quantum keys, from `since` on. */
     readonly state: "all";
-    /** The first epoch from which it was; 0 since the channel was made. */
+    /** The first epoch from which this was so; 0 since the channel was made. */
     readonly since: number;
     /**
      * Nobody comes in without post-quantum keys. Otherwise every member that may add agents can let
@@ -24,9 +24,9 @@ export type PostQuantum =
     readonly required: boolean;
   }
   | {
-    /** It was, until an agent without a key came in. */
+    /** Every secret was sealed so, until an agent without a key came in. */
     readonly state: "partly";
-    /** The first epoch from which it was; 0 since the channel was made. */
+    /** The first epoch from which this was so; 0 since the channel was made. */
     readonly since: number;
     /** The first epoch that may be open. */
     readonly until: number;

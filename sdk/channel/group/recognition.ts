@@ -22,7 +22,7 @@ import type { Signatures } from "../../mls/crypto/signatures.ts";
 
 export interface RecogniserParts {
   readonly trust: Trust;
-  /** It may become known later. */
+  /** The account may become known later. */
   readonly ownAccount: () => ReaderAccount | undefined;
   /** By the reader's own clock. */
   readonly nowMs: () => number;

@@ -22,7 +22,10 @@ export interface ReceiptStatement {
 export interface ReceiptRequest {
   readonly id: MessageId;
   readonly sentMs: number;
-  /** Those that the message is for; undefined for one that has said nothing. */
+  /**
+   * The agents that the message is for, with what each said; undefined for one that has said
+   * nothing.
+   */
   readonly by: ReadonlyMap<AgentId, ReceiptStatement | undefined>;
 }
 

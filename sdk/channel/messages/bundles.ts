@@ -40,7 +40,7 @@ export interface OutgoingMessage<M> {
   readonly slackBytes: number;
   /** When its caller is told that it failed. One that is queued has no such time. */
   readonly untilMs: number;
-  /** Those that its caller gave with it, as one. */
+  /** The messages that its caller gave with it, as one. */
   readonly group: SendGroup | undefined;
   /** Its id is the caller's: the relay may have it of an earlier process. */
   readonly mayBeKnown: boolean;

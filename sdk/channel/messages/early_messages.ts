@@ -17,7 +17,7 @@ interface EarlyMessage {
   done: HandedMessage["done"] | undefined;
 }
 
-/** Those beyond wait for their turn. */
+/** Messages beyond this number wait for their turn. */
 const maxAhead = 65_536;
 
 export class EarlyMessages {

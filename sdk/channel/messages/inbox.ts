@@ -54,7 +54,7 @@ export function holds(state: InboxState<unknown>, number: number): boolean {
   return entryOf(state, number) !== undefined;
 }
 
-/** It has begun, and not ended. */
+/** Returns whether the reader has begun, and not ended. */
 export function isReading({ readers }: InboxState<unknown>, reader: number): boolean {
   return readerOf(readers, reader) !== undefined;
 }
@@ -159,7 +159,7 @@ function over<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   else ends(run, reader.reader);
 }
 
-/** It holds up nothing. */
+/** Parks a reader. A parked reader holds up nothing. */
 function park<I>(run: InboxRun<I>, reader: InboxReaderState): void {
   reader.at = "parked";
   if (run.state.readers.length > 1) settle(run, [...run.state.entries]);

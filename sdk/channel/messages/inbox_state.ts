@@ -19,15 +19,15 @@ export interface InboxEntry<I> {
 
 export interface InboxReaderState {
   readonly reader: number;
-  /** It gets what is for others too. */
+  /** The reader gets messages for others too. */
   readonly all: boolean;
   /** Asking for the next message does not acknowledge those before. */
   readonly isManual: boolean;
   /** Number of the first message that it has not been given. */
   next: number;
-  /** It was given these and is not done with them, ascending. */
+  /** Messages that the reader was given and is not done with, ascending. */
   readonly open: number[];
-  /** It has given these back, ascending: they come again, before the next. */
+  /** Messages that the reader has given back, ascending: they come again, before the next. */
   readonly back: number[];
   /** Several callers take one message each. While none of them waits it is `parked`. */
   readonly isShared: boolean;
@@ -91,13 +91,16 @@ export type InboxEvent<I> =
     readonly isManual: boolean;
     readonly isShared?: boolean;
   }
-  /** It is done with what it was given, unless it says so itself, and wants more. */
+  /**
+   * The reader is done with the messages that it was given, unless it says so itself, and wants
+   * more.
+   */
   | { readonly type: "asks"; readonly reader: number }
-  /** The same, and it waits for the next one that it wants. */
+  /** The same, and the reader waits for the next message that it wants. */
   | { readonly type: "waits"; readonly reader: number; readonly operation: number }
   /** The caller has given up. */
   | { readonly type: "withdraws"; readonly reader: number; readonly operation: number }
-  /** It is given the next one that is here. */
+  /** The reader is given the next message that is here. */
   | { readonly type: "takes"; readonly reader: number }
   /** A reader is done with this message, or does not want it. */
   | { readonly type: "passes"; readonly reader: number; readonly number: number }
@@ -107,7 +110,7 @@ export type InboxEvent<I> =
   | { readonly type: "ends"; readonly reader: number }
   /** The disk has come nearer. */
   | { readonly type: "near" }
-  /** Those that wait get what is here, and then the end. */
+  /** Readers that wait get what is here, and then the end. */
   | { readonly type: "over" };
 
 export type InboxEffect<I> =

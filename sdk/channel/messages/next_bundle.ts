@@ -172,7 +172,7 @@ export function hasSealed<M>(run: OutboxRun<M>, job: number, as: SealedBundle): 
   depart(run, bundle);
 }
 
-/** It leaves, or waits again: much may have happened while it was sealed. */
+/** The sealed bundle leaves, or waits again: much may have happened while it was sealed. */
 function depart<M>(run: OutboxRun<M>, bundle: Bundle<M>, isAsItWas = false): void {
   const { state, facts, effects } = run;
   const { made, messages, fate } = bundle;

@@ -245,8 +245,8 @@ function taken<M>(run: OutboxRun<M>, call: number, isDuplicate: boolean): void {
     const mayStand = since !== undefined || messages.some(({ mayBeKnown }) => mayBeKnown);
     // Its counter stays a used one: if the relay has dropped the message, those that count miss it.
     if (isDuplicate && !mayStand) effects.push({ type: "false_duplicate" });
-    // It stands there under another counter, since an earlier life or membership: this one was not
-    // used.
+    // The bundle stands there under another counter, since an earlier life or membership: this
+    // counter was not used.
     if (isDuplicate && mayStand && since !== counters.life) giveUpCounters(counters, range);
     else acceptCounters(counters, range, isDuplicate ? undefined : made.gone);
   }

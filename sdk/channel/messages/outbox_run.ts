@@ -41,7 +41,7 @@ export function wake<M>(run: OutboxRun<M>, afterMs: number): number {
   return timer;
 }
 
-/** It is held nowhere any more. */
+/** Rejects a message that is held nowhere any more. */
 export function reject<M>(
   { effects }: OutboxRun<M>,
   message: OutgoingMessage<M>,
@@ -93,7 +93,7 @@ export function scatter<M>(run: OutboxRun<M>, bundle: Bundle<M>): void {
   scatterInto(run.state.queue, bundle.messages.filter(({ caller }) => caller !== "gone"));
 }
 
-/** It is not sent any more. */
+/** Gives up a bundle: it is not sent any more. */
 export function giveUp<M>(run: OutboxRun<M>, bundle: Bundle<M>, why: Rejection): void {
   forget(run, bundle);
   for (const message of bundle.messages) reject(run, message, why);
@@ -115,8 +115,8 @@ export function setApart<M>({ state }: OutboxRun<M>, group: SendGroup): void {
 }
 
 /**
- * Those that may wait for longer stay, and those that may stand: the relay says first whether they
- * do.
+ * Gives up all messages except those that may wait for longer, and those that may stand: the relay
+ * says first whether they do.
  */
 export function giveUpAll<M>(run: OutboxRun<M>, why: Rejection): void {
   const { queue } = run.state;

@@ -197,7 +197,7 @@ export const full: NextBundle<never> = Object.freeze({ at: "full" });
 export const gathering: NextBundle<never> = Object.freeze({ at: "gathering" });
 export const unheld: OutboxHold = Object.freeze({ at: "none" });
 
-/** Those that the relay does not have, in the order in which they leave. */
+/** Yields the messages that the relay does not have, in the order in which they leave. */
 export function* allMessages<M>(
   { underWay, next, queue }: OutboxState<M>,
 ): Generator<OutgoingMessage<M>> {
@@ -211,7 +211,7 @@ export function isEmpty<M>({ underWay, next, queue }: OutboxState<M>): boolean {
   return underWay.length === 0 && !("bundle" in next) && isEmptyQueue(queue);
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf<M>({ hold, noting }: OutboxState<M>): readonly (number | undefined)[] {
   return ["timer" in hold ? hold.timer : undefined, noting?.timer];
 }

@@ -51,7 +51,7 @@ function happen(run: OwedRun, event: OwedEvent): void {
     case "written":
       for (const debt of event.debts) {
         const now = debts.get(keyOf(debt));
-        // It may have changed while it was written: states never come back.
+        // The debt may have changed while it was written: states never come back.
         if (now?.state !== debt.state || now.at !== "noted") continue;
         debts.set(keyOf(debt), { ...now, at: "due" });
       }

@@ -111,7 +111,7 @@ function setAnew(
   state.ahead = 0;
 }
 
-/** It has not begun. */
+/** Returns whether the write has not begun. */
 function isPending({ at }: WritingStage): boolean {
   return at === "gathering" || at === "collecting";
 }

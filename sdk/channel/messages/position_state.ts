@@ -137,7 +137,7 @@ export function restorePosition(position: number): PositionState {
   };
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf({ writing, later, end }: PositionState): readonly (number | undefined)[] {
   if (end !== "none") return nobody;
   const pace = "pace" in writing && writing.pace.is === "paced" ? writing.pace.timer : undefined;

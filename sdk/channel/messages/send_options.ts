@@ -65,6 +65,6 @@ export interface PostOptions
   extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id" | "group"> {
   /** The relay has to know it by its own id: it does not go with others. */
   readonly alone?: boolean;
-  /** It asks these for receipts. */
+  /** The message asks these agents for receipts. */
   readonly asks?: readonly AgentId[] | undefined;
 }

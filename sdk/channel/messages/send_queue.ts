@@ -40,7 +40,7 @@ export function scatterInto<M>(queue: SendQueue<M>, messages: readonly OutgoingM
   queue.messages = [...messages, ...queue.messages].sort((a, b) => a.order - b.order);
 }
 
-/** It goes again. */
+/** Puts back a bundle that goes again. */
 export function putBack<M>(queue: SendQueue<M>, bundle: Bundle<M>): void {
   queue.bundles = [...queue.bundles, bundle].sort((a, b) => orderOf(a) - orderOf(b));
 }

@@ -12,7 +12,7 @@ import {
 } from "./names_run.ts";
 import type { NameCall, NameRefusal, NameSlot } from "./names_state.ts";
 
-/** Those that wait have their turns, as long as nothing has to be waited for. */
+/** Gives the waiting calls their turns, as long as nothing has to be waited for. */
 export function serve(run: NamesRun, named: NameInStep): void {
   const { at } = named;
   if (isErasingLeftovers(run)) return;

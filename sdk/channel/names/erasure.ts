@@ -71,7 +71,7 @@ export function erasureFailed(
   }
 }
 
-/** Those that an earlier process began. */
+/** Continues the erasures that an earlier process began. */
 export function eraseLeftovers(run: NamesRun): void {
   run.state.leftovers = run.state.leftovers.map((leftover) => eraseLeftover(run, leftover));
 }
@@ -96,7 +96,7 @@ export function leftoverErased(run: NamesRun, job: number): void {
   });
 }
 
-/** It stays on disk, and keeps nothing from its work. */
+/** A leftover whose erasure failed stays on disk, and holds up no other work. */
 export function leftoverFailed({ state }: NamesRun, job: number): void {
   state.leftovers = state.leftovers.map((leftover) =>
     leftover.job === job ? { ...leftover, job: undefined } : leftover

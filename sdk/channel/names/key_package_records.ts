@@ -66,7 +66,7 @@ export function keyPackageOf(record: Uint8Array): StoredKeyPackage {
   };
 }
 
-/** Those that the relay has taken, by their ids. */
+/** Returns the record of the KeyPackages that the relay has taken, by their ids. */
 export function putUploaded(ids: readonly string[]): RecordChange {
   return { type: "put", kind: uploadedKind, id: uploadedId, value: encodeFields([[...ids]]) };
 }
@@ -81,7 +81,7 @@ export function knownOf(
   { purpose, madeAtMs, own, entered }: StoredKeyPackage,
   { uploaded, badges }: {
     readonly uploaded: ReadonlySet<string>;
-    /** Those that a leaf of this agent shows now. */
+    /** The badges that a leaf of this agent shows now. */
     readonly badges: Uint8Array | undefined;
   },
 ): KnownKeyPackage {

@@ -31,9 +31,9 @@ export interface HeldKeyPackages {
 
 /** Why those at the relay are looked at. */
 export type RefillCause =
-  /** It may have restarted, or hold some whose keys were lost here. */
+  /** The relay may have restarted, or hold KeyPackages whose keys were lost here. */
   | ({ readonly of: "connection" } & HeldKeyPackages)
-  /** It asks for more. */
+  /** The relay asks for more. */
   | ({ readonly of: "reminder" } & HeldKeyPackages)
   /** A channel was entered: by the last resort, perhaps. */
   | { readonly of: "use" }
@@ -112,7 +112,7 @@ export type KeyPackageEffect =
     readonly lastResort: boolean;
     readonly forget: readonly string[];
   }
-  /** Those of this job, and a last resort that was here already. */
+  /** Uploads the KeyPackages of this job, and a last resort that was here already. */
   | { readonly type: "upload"; readonly job: number; readonly upload: Upload }
   | { readonly type: "note"; readonly job: number; readonly there: readonly string[] }
   | {

@@ -180,8 +180,8 @@ function uploadFor(
       return { pool, lastResort: cause.hasLastResort ? undefined : lastResort, replace: false };
     }
     case "connection": {
-      // Those that an earlier version uploaded are replaced; their keys stay for a Welcome that is
-      // on its way.
+      // KeyPackages that an earlier version uploaded are replaced; their keys stay for a Welcome
+      // that is on its way.
       const here =
         known.filter(({ purpose, isOlder, isThere }) => purpose === "pool" && !isOlder && isThere)
           .length;
@@ -225,8 +225,8 @@ function upload(
 }
 
 /**
- * It was planned by the word of a connection that is over. A call of the program waits for the
- * next.
+ * Returns whether the refill was planned by the word of a connection that is over. A call of the
+ * program waits for the next connection.
  */
 function isPassed(
   { state: { waiting }, facts: { isOnline } }: KeyPackageRun,

@@ -28,7 +28,10 @@ export interface NamedMembership {
 /** A membership that is being erased from the disk, step by step. */
 export interface ErasingSlot extends NamedMembership {
   readonly at: "erasing";
-  /** It was left, or a commit removed us; it was closed; another membership takes its place. */
+  /**
+   * `gone`: it was left, or a commit removed us. `closed`: it was closed. `replaced`: another
+   * membership takes its place.
+   */
   readonly why: "gone" | "closed" | "replaced";
   readonly step: ErasureStep;
   /** Undefined when it has failed: the next call tries again. */

@@ -50,7 +50,7 @@ export interface UnplacedMessage {
   readonly counter: number;
   readonly epoch: number;
   readonly digest: Uint8Array;
-  /** It stands behind this entry. */
+  /** The message stands behind this entry. */
   readonly after: number;
 }
 
@@ -116,14 +116,16 @@ export type OrderEvent =
     readonly epoch: number;
     readonly digest: Uint8Array;
   }
-  /** It stands in the log. */
+  /** A message of ours stands in the log. */
   | {
     readonly type: "stands";
     readonly counter: number;
     readonly epoch: number;
     readonly sequence: number;
   }
-  /** It is not sent any more. `mayStand`: nobody can tell whether the relay has it. */
+  /**
+   * A message of ours is not sent any more. `mayStand`: nobody can tell whether the relay has it.
+   */
   | {
     readonly type: "dropped";
     readonly counter: number;

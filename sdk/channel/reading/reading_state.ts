@@ -31,7 +31,7 @@ export type MessageBody = NoticeBody<"DeliverMessage">;
 export type CommitBody = NoticeBody<"DeliverCommit">;
 /** A statement about a member. */
 export type MemberStatement = Extract<LogEntry, { operation: "DeliverLeave" | "DeliverLapse" }>;
-/** It says in which epoch it was made. */
+/** An entry that says in which epoch it was made. */
 export type DatedEntry = MessageEntry | CommitEntry;
 export type MessageEntry = Extract<LogEntry, { operation: "DeliverMessage" }>;
 export type CommitEntry = Extract<LogEntry, { operation: "DeliverCommit" }>;
@@ -179,7 +179,7 @@ export interface OpeningOutcome {
 export type FollowFailure =
   /** Its sender signed it for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" }
-  /** It claims to be ours. */
+  /** The message claims to be ours. */
   | { readonly kind: "own" }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -198,7 +198,7 @@ export type FinishedReadingJob = Extract<ReadingEvent, { readonly job: number }>
 export type ReadingEvent =
   /** The connection gives the next entry. Without a permit no founding is entered. */
   | { readonly type: "entry"; readonly entry: LogEntry; readonly permit: Permit | undefined }
-  /** It is known what became of our own commits. `unknown`: the log could not be asked. */
+  /** Says what became of our own commits. `unknown`: the log could not be asked. */
   | {
     readonly type: "explained";
     readonly job: number;
@@ -240,7 +240,7 @@ export interface EpochMove {
   readonly epoch: number;
   /** Undefined for a founding. */
   readonly hash: Uint8Array | undefined;
-  /** Those whose messages are not shown any more from it on. */
+  /** The members whose messages are not shown any more from this landmark on. */
   readonly silent: readonly AgentId[];
   /** A founding of ours, which the relay does not deliver to us. */
   readonly founded: OwnCommit | undefined;
@@ -306,7 +306,7 @@ export type ReadingFinding =
   | { readonly is: "stop_read"; readonly isStop: boolean }
   /** A message behind the stop: nobody reads it. */
   | { readonly is: "behind_stop"; readonly sequence: number }
-  /** It said that it leaves. `isPresent`: about its present leaf. */
+  /** A member said that it leaves. `isPresent`: about its present leaf. */
   | { readonly is: "leaves"; readonly agentId: AgentId; readonly isPresent: boolean };
 
 export interface ReadingStep {

@@ -153,7 +153,7 @@ export class Senders {
     return this.#shown.get(sender)?.has(id) ?? false;
   }
 
-  /** It came with others: if they come apart, it comes under another counter. */
+  /** Notes a message that came with others: if they come apart, it comes under another counter. */
   shownInBundle(sender: AgentId, id: MessageId): void {
     const ids = this.#shown.get(sender) ?? new Set();
     this.#shown.set(sender, ids);

@@ -28,9 +28,9 @@ import type { Membership } from "../group/membership.ts";
 export type DeliveredFounding = NoticeBody<"DeliverFounding">;
 
 export type FoundingVerdict =
-  /** It may be followed from this epoch. */
+  /** The founding may be followed from this epoch. */
   | { readonly kind: "follow"; readonly base: BaseEpoch }
-  /** It is genuine, but this agent has moved on further. */
+  /** The founding is genuine, but this agent has moved on further. */
   | { readonly kind: "behind"; readonly reason: string }
   /**
    * This agent is stopped before its base and cannot tell: it stays stopped, and asks to be let in.
@@ -76,8 +76,8 @@ export function judgeFounding(
     return forged("it belongs to another place of the log");
   }
   if (!group.binding.owners.includes(founder)) {
-    // It may have become one since the commit at which we are stopped: the member that lets us in
-    // shows how.
+    // The founder may have become an owner since the commit at which we are stopped: the member
+    // that lets us in shows how.
     if (bad !== undefined && founding.baseEpoch > group.epoch) return { kind: "ahead" };
     return refused(`${entry.sender} is not an owner that this agent knows`);
   }

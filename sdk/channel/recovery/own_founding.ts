@@ -279,7 +279,7 @@ function checked(
   commit: FoundCommit | undefined,
 ): void {
   const { state } = run;
-  // It may be one that we made before.
+  // The commit may be one that we made before.
   if (commit !== undefined && ownIn(run, commit) !== undefined) return taken(run, commit);
   if (refusal.code === "epoch_conflict") return follow(run);
   if (refusal.code !== "invalid_request" && refusal.code !== "payload_too_large") {

@@ -373,7 +373,7 @@ function founded(
       return foundedAhead(run, generation);
     case "refused": {
       find(run, { type: "all_arrived" });
-      // It comes again with each connection.
+      // The refused founding comes again with each connection.
       if (place.at === "apart" && place.foreign.generation <= generation) return;
       const foreign = { generation, founder, reason };
       run.write.push({ type: "foreign", foreign });
@@ -433,7 +433,7 @@ function settled(run: RecoveryRun, answer: RecoveryAnswer): void {
   const commit = answer.to === "FindCommit" ? answer.commit : undefined;
   const own = ownIn(run, commit);
   const isOurs = own !== undefined && commit !== undefined && mayEnter(run, own);
-  // It is entered with the next permit, and when everything in front of the stop is read.
+  // Our founding is entered with the next permit, and when everything in front of the stop is read.
   if (isOurs && (permit === undefined || !facts.isAllRead)) return;
   if (isOurs && permit !== undefined) enterOwn(run, own, commit, permit);
   else askWhenRead(run);

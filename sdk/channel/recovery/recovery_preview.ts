@@ -11,7 +11,7 @@ export interface RecoveryChoice {
    * Exactly these members: agent ids, or names that you gave. An empty list leaves out nobody else.
    */
   readonly without?: readonly string[] | undefined;
-  /** Those that `previewRecovery()` lists, but not these. */
+  /** Leaves out the members that `previewRecovery()` lists, but not these. */
   readonly keep?: readonly string[] | undefined;
 }
 

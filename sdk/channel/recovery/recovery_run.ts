@@ -58,7 +58,7 @@ export function backOf(place: RecoveryPlace): WayBack | undefined {
   return "back" in place ? place.back : undefined;
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf({ place, founding }: RecoveryState): readonly (number | undefined)[] {
   const step = backOf(place)?.step;
   return [

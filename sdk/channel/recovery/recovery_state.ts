@@ -29,7 +29,7 @@ export interface MadeFounding {
   readonly base: string;
   /** Members of it, with us. */
   readonly members: number;
-  /** Those that it leaves out beside the blamed, ascending. */
+  /** The members that the founding leaves out beside the blamed, ascending. */
   readonly without: readonly AgentId[];
   /** A copy of it is on its way, or was lost. In memory: after a start nobody knows. */
   readonly isSent: boolean;
@@ -66,7 +66,7 @@ export type ReturnGround = "commits" | "word" | "lapse" | "stop";
 export interface RejoinKeyPackage {
   readonly reference: string;
   readonly leaf: string;
-  /** Those that its leaf shows; empty for none. */
+  /** The badges that its leaf shows; empty for none. */
   readonly badges: string;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -119,7 +119,7 @@ export interface WayBack {
    * names none.
    */
   readonly proof: number | "none" | undefined;
-  /** It is among the times that are limited. */
+  /** This return is among the times that are limited. */
   readonly isCounted: boolean;
   readonly attempt: RejoinAttempt | undefined;
   readonly step: WayBackStep;
@@ -186,9 +186,9 @@ export type FoundingStage =
   }
   /** Keys are at work. */
   | { readonly at: "making"; readonly job: number }
-  /** It is on disk and on its way to the relay. */
+  /** The founding is on disk and on its way to the relay. */
   | { readonly at: "sent"; readonly call: number; readonly hash: string; readonly isOnly: boolean }
-  /** Does the log hold it? It is asked before a refusal is believed. */
+  /** Asks whether the log holds the founding, before a refusal is believed. */
   | {
     readonly at: "checking";
     readonly call: number;
@@ -218,7 +218,7 @@ export interface ExclusionChoice {
 /** A call of `recover()`. */
 export interface RecoverCall {
   readonly operation: number;
-  /** It named whom to leave out, or to keep. */
+  /** The call named members to leave out, or to keep. */
   readonly isNamed: boolean;
   /** The blamed agent, if it named that one too: a Welcome may lead where that one still is. */
   readonly blamed: readonly AgentId[];
@@ -297,7 +297,7 @@ export interface RecoveryFacts {
   readonly welcomes: readonly ReceivedWelcome[];
   readonly nowMs: number;
   readonly relayNowMs: number;
-  /** Those that a leaf of ours would show now; empty for none. */
+  /** Returns the badges that a leaf of ours would show now; empty for none. */
   readonly badges: () => string;
   readonly jitter: (ms: number) => number;
 }
@@ -420,7 +420,7 @@ export interface ReadableWelcome {
 
 export interface UnreadableWelcome {
   readonly why: string;
-  /** It names our KeyPackage, so that the group may have it now. */
+  /** The Welcome names our KeyPackage, so that the group may have it now. */
   readonly isForOwn: boolean;
 }
 
@@ -527,7 +527,7 @@ export type RecoveryEffect =
   }
   | { readonly type: "report"; readonly report: RecoveryReport }
   | { readonly type: "finding"; readonly finding: RecoveryFinding }
-  /** Those that waited are ours now. */
+  /** The Welcomes that waited are ours now. */
   | { readonly type: "take_welcomes" }
   | { readonly type: "forget_keys"; readonly own: readonly string[] };
 

@@ -142,7 +142,7 @@ function since({ state, facts: { nowMs } }: RecoveryRun, ms: number): readonly n
   return state.cameBackMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - ms);
 }
 
-/** Those that came before we asked answer an earlier request. */
+/** Welcomes that came before we asked answer an earlier request. */
 function ready(run: RecoveryRun): void {
   const { welcomes } = run.facts;
   const before = welcomes.map((told) => ({ of: "welcome", told }) as const);

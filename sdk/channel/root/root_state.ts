@@ -73,7 +73,7 @@ export interface RootFacts {
   readonly isAskedFor: (end: ChannelEndReason | "unknown") => boolean;
   /** A member signed that it has left for this generation. */
   readonly hasLeftFor: (asker: DeliveredRejoinRequest, generation: number) => boolean;
-  /** It asks from where we know it to be: it cannot follow either. */
+  /** The member asks from where we know it to be: it cannot follow either. */
   readonly isStuckHere: (asker: DeliveredRejoinRequest) => boolean;
   readonly errors: RootErrors;
 }
@@ -182,7 +182,7 @@ export type RootEffect =
   | { readonly to: "members"; readonly tell: "begun" | "replaced" }
   | { readonly to: "names"; readonly tell: ToNames }
   | { readonly to: "program"; readonly tell: "ready" }
-  /** Those that the state waits for when the channel closes; each ends with an event. */
+  /** Work that the state waits for when the channel closes; each piece ends with an event. */
   | { readonly to: "self"; readonly tell: "end_handlers" | "end_calls" | "write" }
   | {
     readonly to: "self";

@@ -88,7 +88,7 @@ export class BundleSealer {
     return sealed;
   }
 
-  /** It is on its way. */
+  /** The bundle is on its way. */
   left(bundle: Bundle<SealableContent>): void {
     this.#riders.get(bundle)?.();
     this.#riders.delete(bundle);

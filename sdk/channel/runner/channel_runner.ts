@@ -235,7 +235,10 @@ export class ChannelRunner {
     );
   }
 
-  /** It works no more, and what it had to write is dropped. Resolves behind its last write. */
+  /**
+   * Stops the channel: it works no more, and what it had to write is dropped. Resolves behind its
+   * last write.
+   */
   async halt(): Promise<void> {
     void this.found({ from: "names", type: "halt" });
     await this.idle();

@@ -245,7 +245,7 @@ export class ConfirmationRunner implements CarriedChannel {
     this.#steps.pushFirst({ type: "entered", epoch, state: stateOf(group.current), by });
   }
 
-  /** It signed its KeyPackage, which may have waited at the relay since. */
+  /** Returns when the member signed its KeyPackage, which may have waited at the relay since. */
   #cameWith(agentId: AgentId): EpochMover["added"] {
     const node = this.#parts.membership.leafOf(agentId)?.leaf.node;
     if (agentId === this.#deps.agentId || node?.leafNodeSource !== "key_package") return [];

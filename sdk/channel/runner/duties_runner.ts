@@ -214,7 +214,7 @@ export class DutiesRunner {
     const { leafIndex, leaf: { encoded: leafNode } } = place;
     const body = { channelId: membership.channelId, requestId, leafIndex, leafNode };
     this.#deps.session.call("SendLeaf", body).then(() => told(), (error) => {
-      // It was answered, or made anew, meanwhile.
+      // The request was answered, or made anew, meanwhile.
       told(
         isCode(error, "not_found", "not_allowed")
           ? undefined

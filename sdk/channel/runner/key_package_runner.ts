@@ -126,7 +126,7 @@ export class KeyPackages {
     return usedFor(await this.#stored(reference), group);
   }
 
-  /** Those of requests that are over. */
+  /** Deletes the KeyPackages of requests that are over. */
   async forget(gone: readonly OwnKeyPackage[]): Promise<void> {
     if (gone.length === 0) return;
     await this.#deps.store.batch(

@@ -30,7 +30,7 @@ export interface OfferedWelcome {
 /** The Welcomes of a call. */
 export interface CallWelcomes {
   readonly expected: ExpectedChannel;
-  /** Those that are here now. Throws `StaticError` when there is none. */
+  /** Returns the Welcomes that are here now. Throws `StaticError` when there is none. */
   readonly find: () => readonly OfferedWelcome[];
   /** As they were found: the state counts them. */
   offered: readonly OfferedWelcome[];

@@ -91,7 +91,7 @@ async function heldByOthers(
   cause: StaticError,
   session: RelayCaller,
 ): Promise<Error> {
-  // It is the relay's word, which may also be a time that there is not.
+  // The size is the relay's word, which may also be a time that there is not.
   const size = await summaryAtRelay(name, session).then(sizeInWords).catch(() => "");
   const text =
     `This account has a channel "${name}"${size}. This agent has no keys of it: it is of other agents of the account, ` +

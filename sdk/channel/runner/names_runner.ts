@@ -95,7 +95,7 @@ interface QueuedNamesEvent {
   readonly event: NamesEvent;
   /** Why a call or a job has failed. */
   readonly fault?: unknown;
-  /** It waits until all of the step has been done. */
+  /** The number of a call that waits until all of the step has been done. */
   readonly finishing?: number;
 }
 
@@ -588,7 +588,7 @@ function actionOf(event: NameOperation["event"]): string {
   return actions[event.type === "close" ? "close" : event.by.type];
 }
 
-/** It cannot go on by itself. */
+/** Returns whether the channel cannot go on by itself. */
 function isStuck(channel: ChannelRunner | undefined): boolean {
   return channel?.state.stopped !== undefined || channel?.state.unwelcome === true;
 }

@@ -163,7 +163,7 @@ export class ReadingRunner {
   #step(event: NumberedEvent): StepResult<ReadingEffect> {
     if ("reading" in event) {
       const { isDue, onRead } = this.#parts;
-      // It has waited for its turn: it may come again since.
+      // The entry has waited for its turn: it may come again since.
       if (!isDue(event.reading)) {
         onRead(event.reading, undefined);
         return nothing;
@@ -180,7 +180,7 @@ export class ReadingRunner {
     this.#parts.onRead(given.reading, given.entry);
   }
 
-  /** Those of every message first. */
+  /** Performs the effects of every message; `#performRare` has the others. */
   #perform(effect: ReadingEffect): void {
     switch (effect.type) {
       case "open":

@@ -280,7 +280,7 @@ export class RecoveryBytes {
     }
   }
 
-  /** Those that a leaf of ours would show now. */
+  /** The badges that a leaf of ours would show now. */
   get badgesNow(): string {
     const place = placeOf(this.#parts.membership.group.current);
     return bytesToHex(this.#deps.badges?.(place) ?? new Uint8Array(0));

@@ -27,7 +27,7 @@ export interface CarriedChannel {
 /** A plaintext with a word beside it. */
 export interface PlaintextWithWord {
   readonly plaintext: Uint8Array;
-  /** It is on its way. */
+  /** Called when the message is on its way. */
   readonly done: () => void;
 }
 

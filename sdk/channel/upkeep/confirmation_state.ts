@@ -23,7 +23,7 @@ export type OwnWordStage =
   | { readonly at: "none" }
   /** Epochs that follow each other faster are not confirmed one by one. */
   | { readonly at: "due"; readonly timer: number }
-  /** It is written, if it is `isNew`, and then signed. */
+  /** The word is written, if it is `isNew`, and then signed. */
   | {
     readonly at: "signing";
     readonly job: number;
@@ -214,7 +214,7 @@ export function overEpochs({ states }: Pick<ConfirmationState, "states">, epoch:
   return known.slice(0, Math.max(0, known.length + 1 - keptEpochs));
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf(
   { word, ahead, look, keep }: ConfirmationState,
 ): readonly (number | undefined)[] {

@@ -85,7 +85,7 @@ function asked(run: DutyRun, request: RejoinAsker): void {
   if (isAnothers || !facts.isGenuine(request.requestId)) {
     return report(run, { is: "not_genuine", agentId });
   }
-  // It would keep all others out that one commit lets in with it.
+  // Such a request would keep out all others that one commit lets in with it.
   const lacked = facts.lacks(request.requestId);
   if (lacked !== undefined) return report(run, { is: "lacking", what: lacked, agentId });
   if (returnsOf(run, agentId).length >= maxReturns) {
@@ -115,7 +115,7 @@ function look(run: DutyRun): void {
   if (run.state.work.at === "idle" && hasWork(run)) takeTurn(run);
 }
 
-/** Those of members that are gone, or that have expired, are dropped. */
+/** Returns the open requests. Drops requests of members that are gone, and expired ones. */
 function open({ state, facts }: DutyRun): ReturnType<typeof openRequests> {
   if (state.requests.length === 0 && state.told.length === 0) return [];
   const here = openRequests(state, facts).filter(({ leaf }) => leaf !== "gone");
@@ -199,7 +199,7 @@ function changed(run: DutyRun, number: number, why: FailedDuty | undefined): voi
   if (!("change" in work) || work.change !== number) return;
   if (work.at === "one_by_one") return triedAlone(run, work, why?.isAboutContent === true);
   if (why !== undefined) report(run, { is: "failed", text: why.text });
-  // Those that leave first, who ask for nothing.
+  // A commit for the members that leave comes first: they ask for nothing.
   if (why?.isAboutContent === true) tryAlone(run, "none", []);
   else end(run);
 }

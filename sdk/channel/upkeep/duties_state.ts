@@ -12,7 +12,7 @@ export interface RejoinAsker {
   readonly expiresAtMs: number;
   /** The asker's; a hint. */
   readonly epoch: number;
-  /** It asks this agent and nobody else. */
+  /** The request asks this agent and nobody else. */
   readonly isNamed: boolean;
 }
 
@@ -29,7 +29,9 @@ export type DutyStage =
   | { readonly at: "telling"; readonly call: number }
   /** A commit for all of them. */
   | { readonly at: "working"; readonly change: number }
-  /** It could not be made: the request that cannot be granted is found by trying each alone. */
+  /**
+   * The commit could not be made: the request that cannot be granted is found by trying each alone.
+   */
   | {
     readonly at: "one_by_one";
     readonly change: number;
@@ -118,7 +120,9 @@ export type DutyEvent =
   | { readonly type: "time"; readonly timer: number };
 
 export interface FailedDuty {
-  /** It failed because of what it was to do. Anything else passes, and is tried again. */
+  /**
+   * The duty failed because of its content. Any other reason passes, and the duty is tried again.
+   */
   readonly isAboutContent: boolean;
   readonly text: string;
 }
@@ -159,7 +163,7 @@ export function newDuties(): DutyState {
   return { work: { at: "resting" }, requests: [], told: [], returns: {}, numbers: 0 };
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf({ work }: DutyState): readonly number[] {
   return "timer" in work ? [work.timer] : [];
 }

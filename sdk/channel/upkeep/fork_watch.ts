@@ -391,12 +391,12 @@ function confirm(
   if (known !== undefined && known.epoch > now.epoch) return;
   confirmed.set(agentId, now);
   const fork = forks.get(agentId);
-  // It agrees about a later epoch: should it differ again, that is news.
+  // The member agrees about a later epoch: should it differ again, that is news.
   if (fork !== undefined && fork.epoch < now.epoch) forks.delete(agentId);
 }
 
 /**
- * It is in our group now, so we are not divided from it. It may have signed the other state
+ * The member is in our group now, so we are not divided from it. It may have signed the other state
  * honestly: a relay can let an agent into two groups, one after the other, that both have an epoch
  * of this number.
  */

@@ -175,7 +175,7 @@ export function keyAgesOf(
   });
 }
 
-/** Those that the state waits for. */
+/** Returns the timers that the state waits for. */
 export function timersOf({ keys, renewal }: KeyAgeState): readonly (number | undefined)[] {
   return [keys, renewal].map((each) => "timer" in each ? each.timer : undefined);
 }

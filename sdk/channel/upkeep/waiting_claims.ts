@@ -29,7 +29,7 @@ export interface EpochClaim extends UnverifiedWord, EpochWord {
   readonly atMs: number;
   /** When its epoch began, if that is known. */
   readonly begunMs: number | undefined;
-  /** It agreed with us when it came, and was not verified then. */
+  /** The claim agreed with us when it came, and was not verified then. */
   readonly waited: boolean;
   /** Of an earlier epoch by the same member, and nobody has verified that either. */
   readonly earlier?: EpochClaim | undefined;
