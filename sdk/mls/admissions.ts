@@ -157,7 +157,8 @@ export function isAdmitted(
       continue;
     }
     if (signer === known.blamed) continue;
-    // Its own signatures of an earlier membership are no news from the time that it has forgotten.
+    // This agent's own signatures of an earlier membership are no news from the time that it has
+    // forgotten.
     if (signer === known.self && !equalBytes(admission.membership, known.entry.membership)) {
       continue;
     }

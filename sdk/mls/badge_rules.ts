@@ -44,7 +44,7 @@ export interface BadgedLeaf {
 export interface NewLeaf extends BadgedLeaf {
   /** The leaf in whose place it comes, of the same agent: by a path, or by its word to come back. */
   readonly before?: BadgedLeaf["node"] | undefined;
-  /** Its agent is a member that has no leaf. */
+  /** The agent of this leaf is a member that has no leaf. */
   readonly isAbsent?: boolean;
 }
 
@@ -104,8 +104,8 @@ function judgeForm({ agentId, node }: BadgedLeaf, issuers: Issuers): string | re
 }
 
 /**
- * By an open issuer, or as a member that it is already: by a badge of the leaf before, or as one of
- * those without a leaf, whose ids the group names.
+ * Returns whether a leaf is let in by an open issuer, or as a member that it is already: by a badge
+ * of the leaf before, or as one of those without a leaf, whose ids the group names.
  */
 export function isLetIn({ node, before, isAbsent = false }: NewLeaf, issuers: Issuers): boolean {
   const open = issuers.filter(({ closed }) => !closed);
@@ -239,7 +239,7 @@ function stayingOf({ before, effects, pathLeaf }: BadgedCommit): BadgedLeaf[] {
 /** Somebody that a commit of ours would let in. */
 export interface BadgeApplicant {
   readonly keyPackage: KeyPackage;
-  /** By its own signed word: as the member that it is. */
+  /** The agent says, in a signed statement, that it returns as the member that it is. */
   readonly isReturning: boolean;
 }
 

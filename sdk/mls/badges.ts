@@ -48,7 +48,7 @@ export function withBadges(
     : [...others, { extensionType: badgesExtension, extensionData: badges }];
 }
 
-/** By the bytes of a leaf, which stay as they are as long as it is in memory. */
+/** Keeps badges by the bytes of a leaf, which stay as they are as long as the leaf is in memory. */
 const known = new WeakMap<Uint8Array, readonly Badge[]>();
 
 /** None for what is malformed. Nothing about them is verified. A leaf's are read once. */

@@ -32,7 +32,7 @@ export interface GenerationBinding {
   readonly generation: number;
   /** SHA-256 of the founding statement. */
   readonly founding: Uint8Array;
-  /** By agent id, ascending: members of the founding that have no leaf in the group. */
+  /** The members of the founding that have no leaf in the group, ascending by agent id. */
   readonly absent: readonly AbsentMember[];
 }
 

@@ -95,11 +95,11 @@ import { decodeWelcomeMessage, joinGroup, type JoiningKeyPackage } from "./welco
 
 export interface MemberDeps extends GroupDeps {
   readonly identity: MlsIdentity;
-  /** By each of these a KeyPackage that we add must be valid. */
+  /** Returns the times of the clocks. A KeyPackage that we add must be valid by each of them. */
   readonly clocksMs: () => readonly number[];
   /** How many zeros to add to a content of this size, so that sizes say little. */
   readonly padding: (contentBytes: number) => number;
-  /** By which long work is done; what it is about does not change meanwhile. */
+  /** Does long work. The things that the work is about do not change meanwhile. */
   readonly carryOut: CarryOut;
 }
 

@@ -210,8 +210,8 @@ export function checkContinuation(
     ? lastChange
     : previousOf(shown.changes, chain.version + 1);
   const leadsOn = last !== undefined && equalBytes(last, chain.lastChange);
-  // Its known version came from the commit that a new generation has undone: an owner that it knew
-  // must have founded that generation.
+  // This agent's known version came from the commit that a new generation has undone: an owner that
+  // it knew must have founded that generation.
   if (!leadsOn && (founding === undefined || !known.owners.includes(signerOf(founding)))) {
     throw new MlsFault(
       "The chain of owners does not lead on from the version that this agent knew",

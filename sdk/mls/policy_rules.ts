@@ -40,7 +40,7 @@ export interface MemberRights {
   readonly guest: boolean;
   /** The agent lets agents in, and invites them. */
   readonly mayAdd: boolean;
-  /** Its messages are shown. */
+  /** The agent's messages are shown. */
   readonly mayPost: boolean;
 }
 

@@ -81,11 +81,11 @@ export class SecretTree {
   readonly #leaves: Map<number, LeafRatchets>;
   readonly #derived = new Map<number, LeafRatchets>();
   /**
-   * By chain, its secrets further on that were asked for. Never behind the chain itself, never
+   * The secrets further on that were asked for, by chain. Never behind the chain itself, never
    * written.
    */
   readonly #checkpoints = new Map<string, ReadonlyMap<number, Uint8Array>>();
-  /** By chain, the generations that were left out since this was made. */
+  /** The number of generations that were left out since this was made, by chain. */
   readonly #skipped = new Map<string, number>();
 
   private constructor(

@@ -26,7 +26,7 @@ export interface CreatedPath {
   readonly updatePath: UpdatePath;
   readonly leafKey: KeyPair;
   readonly pathKeys: ReadonlyMap<number, KeyPair>;
-  /** By node: what a new member below it gets in its Welcome. */
+  /** The secrets that a new member gets in its Welcome, by the node above it. */
   readonly pathSecrets: ReadonlyMap<number, Uint8Array>;
   readonly commitSecret: Uint8Array;
 }

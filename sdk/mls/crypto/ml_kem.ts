@@ -7,7 +7,7 @@
 import { ml_kem768 } from "@noble/post-quantum/ml-kem.js";
 import { equalBytes } from "../codec.ts";
 
-/** By a private key, which is its seed of 64 bytes. */
+/** Opens ciphertexts by a private key, which is its seed of 64 bytes. */
 export interface OpeningMlKem {
   publicKeyOf(seed: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** A ciphertext that was changed gives another secret, and no error. */

@@ -43,7 +43,7 @@ export interface SynchronousEd25519 {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** That of WebCrypto. */
+/** The Ed25519 of WebCrypto. */
 export interface WaitingEd25519 {
   readonly waits: true;
   sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
