@@ -207,8 +207,8 @@ export class Agent {
   }
 
   /**
-   * By a Welcome that came by hand, or, without one, by the one that the relay has delivered, or
-   * delivers now, for this name.
+   * Joins by a Welcome that came by hand. Without one, joins by the Welcome that the relay has
+   * delivered, or delivers now, for this name.
    */
   async join(
     text: string,
@@ -240,7 +240,7 @@ export class Agent {
     return this.#names.check(name);
   }
 
-  /** By a Welcome that answers an invite. `before`: as `check` said it. */
+  /** Joins by a Welcome that answers an invite. `before`: as `check` said it. */
   joinInvited(
     welcome: Uint8Array,
     expected: ExpectedChannel,

@@ -16,7 +16,7 @@ export interface AgentParts {
   readonly identity: MlsIdentity;
   /** The agents that the user knows; nobody when it is not given. */
   readonly trust?: Trust & { readonly look?: () => void };
-  /** Its account, and its service as an issuer of badges, once they are known. */
+  /** Returns this agent's account, and its service as an issuer of badges, once they are known. */
   readonly ownAccount?: (() => ReaderAccount | undefined) | undefined;
   /** The badges that it shows; none when it is not given. */
   readonly ownBadges?: OwnBadges | undefined;

@@ -53,7 +53,7 @@ export interface ChannelDeps {
   readonly inviteOf: (channelId: ChannelId, agentId: AgentId) => InviteId | undefined;
   /** When they are made. */
   readonly pace: HealingPace;
-  /** By the relay's clock, as far as it is known. */
+  /** Returns the time by the relay's clock, as far as that is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */
   readonly onEvent: (
@@ -61,7 +61,7 @@ export interface ChannelDeps {
   ) => void;
 }
 
-/** By which lifetimes are judged. */
+/** Returns the times of the clocks by which lifetimes are judged. */
 export function clocksOf(
   { relayNowMs, runtime }: Pick<ChannelDeps, "relayNowMs" | "runtime">,
 ): readonly number[] {

@@ -102,7 +102,7 @@ export interface Entrance {
   readonly removed?: readonly AgentId[];
   /** Generations of ours that the relay may take yet, by their hashes. */
   readonly foundings?: readonly string[];
-  /** Its further knowledge of members; see `Membership.knownIn`. */
+  /** This agent's further knowledge of members; see `Membership.knownIn`. */
   readonly known?: FormerKnowledge;
 }
 

@@ -53,7 +53,7 @@ interface ReportOptions {
 }
 
 export class HealthLog {
-  /** By kind and subject, the latest last. */
+  /** The issues by kind and subject, the latest last. */
   readonly #issues = new Map<IssueKind, Map<string, HealthIssue>>();
   readonly #unreadable = new Map<AgentId, number>();
   #expired = 0;
@@ -105,7 +105,7 @@ export class HealthLog {
     putLast(this.#unreadable, sender, (this.#unreadable.get(sender) ?? 0) + 1, maxSenders);
   }
 
-  /** By sender, the latest last. */
+  /** The number of unreadable messages by sender, the latest sender last. */
   get unreadable(): { readonly sender: AgentId; readonly messages: number }[] {
     return Array.from(this.#unreadable, ([sender, messages]) => ({ sender, messages }));
   }

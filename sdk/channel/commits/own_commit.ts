@@ -188,7 +188,7 @@ function sendAgain<P>(run: CommitRun<P>, candidate: CommitCandidate): void {
 function askLog<P>(run: CommitRun<P>): void {
   const { state, facts, effects } = run;
   const { commit: { at } } = state;
-  // Its own answer is on its way.
+  // The answer to the commit is on its way.
   if (at === "sent") tellFate(run);
   if (at === "sent" || at === "entering") return;
   if (oursOf(state).length === 0) {

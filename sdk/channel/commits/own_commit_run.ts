@@ -40,8 +40,8 @@ export function isOfPlan(commit: OwnCommitState): boolean {
 }
 
 /**
- * Its copy was lost with the connection: it is asked for and sent again with a permit, and not
- * before.
+ * Returns whether the commit's copy was lost with the connection: the commit is asked for and sent
+ * again with a permit, and not before.
  */
 export function isHeldBack<P>({ state: { commit }, facts: { work } }: CommitRun<P>): boolean {
   return commit.at === "asking" && commit.next === "send" && work === undefined;

@@ -24,7 +24,7 @@ interface SentCommit {
   readonly candidate: CommitCandidate;
   /** Copies, since it was made or was open. */
   readonly sends: number;
-  /** It was open: no plan waits for it, and an earlier copy may be on its way. */
+  /** The commit was open: no plan waits for it, and an earlier copy may be on its way. */
   readonly isAgain: boolean;
 }
 
@@ -82,7 +82,7 @@ export interface QueuedPlan<P> {
 /** An entry of the log that a commit of ours may explain: nothing behind it is read. */
 export interface WaitingEntry {
   readonly reading: number;
-  /** It came after the log was asked: an answer may be older. */
+  /** The entry came after the log was asked: an answer may be older. */
   isNewer: boolean;
 }
 
@@ -140,7 +140,7 @@ export interface CommitFacts<P> {
   readonly isAlone: boolean;
   /** An owner's commit removes those that leave, or is not made. */
   readonly isOwner: boolean;
-  /** By the membership, both clocks and the invites of this moment. */
+  /** Plans by the membership, both clocks and the invites of this moment. */
   readonly planOf: (plan: P, isWithoutLeavers: boolean) => "change" | "nothing" | ChangeRefusal;
   /** Between half and one and a half of it. */
   readonly jitter: (ms: number) => number;
@@ -201,7 +201,7 @@ export type CommitWrite =
   | { readonly type: "entered"; readonly candidate: CommitCandidate; readonly sequence: number }
   /** The log holds another one: nothing of ours is left of this epoch but hashes. */
   | { readonly type: "lost"; readonly ours: readonly CommitCandidate[] }
-  /** Its hash is kept. */
+  /** The hash of the refused commit is kept. */
   | { readonly type: "refused"; readonly candidate: CommitCandidate }
   /** `dropped`: the oldest given commit that has no room any more. Its hash is kept. */
   | {

@@ -262,7 +262,7 @@ function unknown(
   { joinedSequence, sent, acknowledged }: SubscriptionReply,
   { epoch, store }: LinkFacts,
 ): string | undefined {
-  // That it has taken its Welcome is known by being in the group.
+  // The agent is in the group, so we know that it has taken its Welcome.
   if (acknowledged > Math.max(store.reached, joinedSequence)) {
     return `it has read up to entry ${acknowledged}`;
   }

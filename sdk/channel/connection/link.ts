@@ -144,7 +144,7 @@ interface QuestionAttempt {
   readonly question: ConnectionQuestion;
   readonly answers: ConnectionAnswers;
   readonly stream: EntryStream | undefined;
-  /** That it is about. */
+  /** The epoch that the question is about. */
   readonly epoch?: number;
 }
 

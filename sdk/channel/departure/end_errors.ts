@@ -2,7 +2,7 @@
 import type { ChannelEndReason, ChannelName, NoticeBody } from "../../../proto/mod.ts";
 import { createError, type StaticError } from "../../base/errors.ts";
 
-/** By this commit, or by the relay's word. */
+/** Returns the error for a removal by this commit, or, without one, by the relay's word. */
 export function removedError(
   name: ChannelName,
   commit?: Pick<NoticeBody<"DeliverCommit">, "sender" | "timeMs">,

@@ -20,7 +20,7 @@ export type FollowVerdict =
   | { readonly kind: "unsigned" }
   /** The relay's statement about it differs from its sender's: the relay lies. */
   | { readonly kind: "misattributed" }
-  /** Its sender signed it for a group of this epoch with other keys than ours. */
+  /** The sender signed the commit for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" };
 
 /** A commit whose sender signed it for our group. */

@@ -93,7 +93,7 @@ function follow(
   { self, nowMs }: LineagePlace,
 ): void {
   const { committer, added, removed, absent, owners, epoch, inviteOf } = event;
-  // By the rows before: an agent may be let in by one that is let in anew.
+  // The rows before the commit count: an agent may be let in by one that is let in anew.
   const ofCommitter = owners.includes(committer) ? undefined : rootOf(since, committer);
   for (const agentId of added) {
     if (removed.includes(agentId) || absent.includes(agentId)) {
@@ -110,7 +110,10 @@ function follow(
 
 const ofInvite = "invite ";
 
-/** Its own root, or one invite: such a row is known without the member that made it. */
+/**
+ * Returns whether an agent has its own root, or one invite: such a row is known without the member
+ * that made it.
+ */
 function standsAlone(agentId: AgentId, { root }: MemberOrigin): boolean {
   return root === agentId || root.startsWith(ofInvite);
 }

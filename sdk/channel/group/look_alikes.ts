@@ -33,7 +33,10 @@ function likenessesIn(record: string): (readonly [string, string])[] {
 
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}]/gu;
 
-/** Its letters as they look, without blanks at its ends and with one between words. */
+/**
+ * Returns the letters of a name as they look, without blanks at its ends and with one between
+ * words.
+ */
 function skeletonOf(name: string): string {
   const letters = name.normalize("NFKD").replace(unseen, "").replace(/\s+/g, " ").trim();
   return Array.from(letters, (letter) => likenesses().get(letter) ?? letter).join("").normalize(

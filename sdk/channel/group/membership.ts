@@ -247,7 +247,7 @@ export class Membership {
     return this.#record.loss;
   }
 
-  /** By whom members came in, as far as this agent knows. */
+  /** The agents by whom members came in, as far as this agent knows. */
   get lineage(): Lineage {
     return this.#record;
   }
@@ -616,7 +616,7 @@ export class Membership {
     return equalBytes(state, stateOf(this.group.current)) ? "here" : "forked";
   }
 
-  /** By the key of a member's leaf. */
+  /** Returns whether the key of a member's leaf has signed the statement. */
   #isSigned(
     { leaf: { node } }: MemberPlace,
     statement: Uint8Array,

@@ -38,7 +38,7 @@ export type PostQuantum =
     readonly by: AgentId | undefined;
   }
   | {
-    /** It was not, as far as this agent knows. */
+    /** The secrets were not sealed so, as far as this agent knows. */
     readonly state: "none";
   };
 
@@ -49,7 +49,7 @@ export interface SealingLoss {
   readonly until: number;
   /** The latest epoch that is known to be open. */
   readonly latest: number;
-  /** By the local clock. */
+  /** When this agent learned of the loss, by the local clock. */
   readonly learnedMs: number;
   /** The member that let it in; undefined when we were away. */
   readonly by: AgentId | undefined;

@@ -24,7 +24,7 @@ export interface RecogniserParts {
   readonly trust: Trust;
   /** The account may become known later. */
   readonly ownAccount: () => ReaderAccount | undefined;
-  /** By the reader's own clock. */
+  /** Returns the time by the reader's own clock. */
   readonly nowMs: () => number;
   readonly signatures: Pick<Signatures, "verifyHandshakes">;
 }
@@ -44,7 +44,7 @@ interface BadgeVerdict extends Pick<BadgeReader, "own"> {
   readonly attestation: Attestation;
 }
 
-/** That a badge is over is seen so much later, at most. */
+/** The longest time until it is seen that a badge has ended. */
 const judgedAgainMs = 1000;
 /** Decoding so many takes no longer than verifying a batch. */
 const readTogether = 64;

@@ -13,7 +13,7 @@ interface EarlyMessage {
   readonly id: MessageId;
   /** The changes that its handler asked to write; undefined until the handler is done. */
   changes: readonly RecordChange[] | undefined;
-  /** Its turn has come. */
+  /** Set when the turn of the message has come. */
   done: HandedMessage["done"] | undefined;
 }
 
@@ -34,7 +34,7 @@ export class EarlyMessages {
     hand({ incoming, done });
   }
 
-  /** Its turn has come. False when it was not handed on before. */
+  /** The turn of a message has come. Returns false when the message was not handed on before. */
   arrived(incoming: IncomingEnvelope, done: HandedMessage["done"]): boolean {
     const ahead = this.#take(incoming);
     if (ahead === undefined) return false;
@@ -43,7 +43,10 @@ export class EarlyMessages {
     return true;
   }
 
-  /** Its turn has come, and its time is over. False when it was not handed on before. */
+  /**
+   * The turn of a message has come, and its time is over. Returns false when the message was not
+   * handed on before.
+   */
   isOver(opened: IncomingHead): boolean {
     return this.#take(opened) !== undefined;
   }

@@ -13,7 +13,7 @@ export interface InboxEntry<I> {
   readonly bytes: number;
   /** Nobody but readers has to be done with it. */
   isHandled: boolean;
-  /** Its time was over when a reader would have been given it. */
+  /** The message's time was over when a reader would have been given it. */
   isExpired: boolean;
 }
 

@@ -188,7 +188,10 @@ function find<M>(
   return undefined;
 }
 
-/** Its caller has given up. It is not sent, unless the relay has been given it already. */
+/**
+ * The caller of a message has given up. The message is not sent, unless the relay has been given it
+ * already.
+ */
 function withdraw<M>(run: OutboxRun<M>, order: number): MessageInBundle<M> | undefined {
   const { state: { queue } } = run;
   const held = find(run.state, order);
@@ -243,7 +246,8 @@ function taken<M>(run: OutboxRun<M>, call: number, isDuplicate: boolean): void {
   if (range !== undefined && made?.life === counters.life) {
     const since = fate.at === "under_way" ? fate.since : undefined;
     const mayStand = since !== undefined || messages.some(({ mayBeKnown }) => mayBeKnown);
-    // Its counter stays a used one: if the relay has dropped the message, those that count miss it.
+    // The counter of the bundle stays a used one: if the relay has dropped the message, those that
+    // count miss it.
     if (isDuplicate && !mayStand) effects.push({ type: "false_duplicate" });
     // The bundle stands there under another counter, since an earlier life or membership: this
     // counter was not used.

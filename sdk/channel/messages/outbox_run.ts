@@ -53,7 +53,7 @@ export function reject<M>(
   }
 }
 
-/** Its caller need not wait for the connection. */
+/** Tells the caller of a message that it need not wait for the connection. */
 export function tellQueued<M>({ effects }: OutboxRun<M>, message: OutgoingMessage<M>): void {
   if (!isQueued(message) || message.caller !== "waits") return;
   message.caller = "told";

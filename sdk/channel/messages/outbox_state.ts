@@ -87,13 +87,13 @@ export interface OutboxFacts extends BundlingOptions {
 export type OutboxEvent<M> =
   /** A message is given to be sent. */
   | { readonly type: "send"; readonly message: OutgoingMessage<M> }
-  /** Its caller has given up, and is told. */
+  /** The caller of a message has given up, and is told. */
   | { readonly type: "withdrawn"; readonly order: number }
-  /** Its time is over. */
+  /** The time of a message is over. */
   | { readonly type: "expired"; readonly order: number }
   /** The turn of the event loop has ended: what it gave goes together. */
   | { readonly type: "gathered" }
-  /** Its keys and its counters are durable. */
+  /** The keys and counters of the bundle are durable. */
   | { readonly type: "sealed"; readonly job: number; readonly sealed: SealedBundle }
   /** The relay has taken the bundle. `isDuplicate`: it had it already. */
   | { readonly type: "taken"; readonly call: number; readonly isDuplicate: boolean }
@@ -155,7 +155,7 @@ export type OutboxEffect<M> =
   }
   /** The relay has them. */
   | { readonly type: "accepted"; readonly messages: readonly OutgoingMessage<M>[] }
-  /** Its caller need not wait: it is sent later. */
+  /** The caller need not wait: the message is sent later. */
   | { readonly type: "queued"; readonly message: OutgoingMessage<M> }
   | { readonly type: "rejected"; readonly message: OutgoingMessage<M>; readonly why: Rejection }
   /** One that was queued, and whose caller was told so. */

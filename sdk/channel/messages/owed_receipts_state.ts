@@ -15,7 +15,7 @@ export interface ReceiptDebt {
    * may say more, or while the message may come again.
    */
   readonly at: "noted" | "due" | "told";
-  /** By the local clock. */
+  /** When the debt began, by the local clock. */
   readonly sinceMs: number;
 }
 
@@ -36,7 +36,7 @@ export type TellingStage =
   | { readonly at: "pausing"; readonly timer: number; readonly failures: number };
 
 export interface OwedState {
-  /** By message and asker, the oldest first: senders choose the ids of their messages. */
+  /** The debts by message and asker, the oldest first: senders choose the ids of their messages. */
   readonly debts: Map<string, ReceiptDebt>;
   telling: TellingStage;
   /** The last number that was given to a call or a timer. */

@@ -52,9 +52,9 @@ export type WritePace =
 
 export interface PositionState {
   writing: WritingStage;
-  /** The last entry that is never delivered again. */
+  /** The last entry whose delivery is on disk. Entries up to it are never delivered again. */
   durable: number;
-  /** That was of another log, and none of this one is on disk yet. */
+  /** `durable` was a place in another log, and none of this log is on disk yet. */
   isVoid: boolean;
   /** A write that began before the place was set anew says nothing about it. */
   life: number;

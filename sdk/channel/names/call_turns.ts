@@ -165,7 +165,10 @@ function open(
   }
 }
 
-/** By its own machine when it is open: `beginAtOnce` has looked, but it may be open since. */
+/**
+ * Leaves by the channel's own machine when the channel is open: `beginAtOnce` has looked, but it
+ * may be open since.
+ */
 function leave(
   run: NamesRun,
   named: NameInStep,

@@ -122,7 +122,7 @@ export type KeyPackageEffect =
   };
 
 export interface KeyPackageFacts {
-  /** By the relay's clock. */
+  /** The time by the relay's clock. */
   readonly nowMs: number;
   readonly isOnline: boolean;
 }

@@ -241,8 +241,8 @@ function gone(run: NamesRun, membership: number, leaving: readonly number[]): vo
 }
 
 /**
- * By the relay's word, or by a fault, or because it was ended: its keys stay. Those that leave it
- * say so again, as the next turns.
+ * The machine of a membership is over, by the relay's word, or by a fault, or because it was ended:
+ * its keys stay. Calls that leave it say so again, as the next turns.
  */
 function over(run: NamesRun, membership: number, leaving: readonly number[]): void {
   const found = findMembership(run, membership);

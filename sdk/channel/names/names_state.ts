@@ -19,9 +19,9 @@ export type NameSlot =
 
 export interface NamedMembership {
   readonly channelId: ChannelId;
-  /** By this it is left, and erased. */
+  /** The number by which the membership is left, and erased. */
   readonly membership: number;
-  /** By this it is known again. */
+  /** The leaf by which the membership is known again. */
   readonly leaf: number;
 }
 

@@ -166,8 +166,8 @@ interface MembershipAnswer {
 }
 
 /**
- * That a channel is over is the relay's word, by which no keys are erased, and nothing is written
- * over what works.
+ * Returns why a call is refused, or undefined. Only the relay says that a channel is over: by its
+ * word no keys are erased, and nothing is written over what works.
  */
 function refusalOf(
   { isMember, isStuck, isOpen }: MembershipAnswer,
@@ -283,7 +283,7 @@ function welcomed(
   if (isElsewhere(run, named.name, channelId)) return next("other_name");
   if (key !== undefined && isKeyHeld(run, named.name, key)) return next("key_in_use");
   const { slot } = named.at;
-  // Its machine may have come back by the same Welcome meanwhile, and be gone again.
+  // The machine of the channel may have come back by the same Welcome meanwhile, and be gone again.
   if (former !== ("leaf" in slot ? slot.leaf : undefined)) return fromTheTop(named, turn);
   const entered: EnteredWelcome = { by, made, channelId, key, former, refusal };
   if (slot.at !== "open" && slot.at !== "resting") return enterHere(run, named, entered);
@@ -328,7 +328,7 @@ function retire(run: NamesRun, { at }: NameInStep, entered: EnteredWelcome): voi
   };
 }
 
-/** Its machine may have come back by itself while it ended. */
+/** The machine of the channel may have come back by itself while it ended. */
 function retired(run: NamesRun, named: NameInStep, turn: TurnAt<"retiring">): void {
   const { slot } = named.at;
   if (slot.at === "resting" && slot.leaf !== turn.former) return fromTheTop(named, turn);

@@ -100,7 +100,7 @@ export function notFollowed(run: ReadingRun, entry: CommitEntry, as: FollowFailu
       `${body.sender} signed its commit of epoch ${body.epoch} for a group with other keys than ours`;
     return outOfStep(run, reason, true);
   }
-  // Its sender signed it so, and it came twice: that is its sender's fault.
+  // The sender signed the commit so, and it came twice: that is the sender's fault.
   run.state.reading = notReading;
   find(run, { is: "stopped", body, reason: as.kind === "own" ? forged : as.reason });
 }

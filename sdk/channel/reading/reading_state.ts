@@ -110,7 +110,7 @@ export interface ReadingState {
   /** The log was not where we left it: up to here it may hold what we have read before. */
   againUntil: number;
   readonly budget: FetchBudget;
-  /** By which a fork can be told. */
+  /** The last followed commit, by which a fork can be told. */
   last: FollowedCommit | undefined;
   /** The last number that was given to a job. */
   numbers: number;
@@ -155,7 +155,7 @@ export interface ReadingFacts {
   readonly unread: number;
   readonly headerOf: (body: MessageBody | CommitBody) => MessageHeader | undefined;
   readonly aadOf: (header: MessageHeader) => MessageAad | undefined;
-  /** By the counters of a sender. */
+  /** Judges a message by the counters of its sender. */
   readonly judge: (sender: AgentId, counted: MessageCounter) => CounterVerdict;
   /**
    * The highest counter of a sender that has arrived in the membership that the epoch belongs to.
@@ -177,9 +177,9 @@ export interface OpeningOutcome {
 }
 
 export type FollowFailure =
-  /** Its sender signed it for a group of this epoch with other keys than ours. */
+  /** The sender signed the commit for a group of this epoch with other keys than ours. */
   | { readonly kind: "forked" }
-  /** The message claims to be ours. */
+  /** The commit claims to be ours. */
   | { readonly kind: "own" }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -263,7 +263,7 @@ export type ReadingEffect =
   }
   /** The message that was opened is for the inbox. */
   | { readonly type: "take" }
-  /** Its key was used before: perhaps its sender is at fault. */
+  /** The message's key was used before: perhaps its sender is at fault. */
   | { readonly type: "repeated" }
   /** Nothing that was looked at ahead will come again, or all of it is looked at anew. */
   | { readonly type: "forget_ahead" }

@@ -69,8 +69,8 @@ export class Senders {
    */
   readonly #before = new Map<AgentId, SenderRecord>();
   /**
-   * By sender and first counter, in this membership. In memory only: what was repeated is an
-   * explanation, not a rule.
+   * The taken units by sender and first counter, in this membership. In memory only: what was
+   * repeated is an explanation, not a rule.
    */
   readonly #ids = new Map<AgentId, Map<number, TakenUnit>>();
   /**
@@ -127,8 +127,8 @@ export class Senders {
   }
 
   /**
-   * Its sender says that these will not come: nobody waits for them any more, and they are not
-   * taken later.
+   * A sender says that these messages will not come: nobody waits for them any more, and they are
+   * not taken later.
    */
   close(sender: AgentId, { epoch, gone }: MessageCounter): void {
     const memberships = this.#memberships(sender, epoch);

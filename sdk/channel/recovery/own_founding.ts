@@ -257,7 +257,7 @@ function looked(run: RecoveryRun, commit: FoundCommit | undefined): void {
   if (run.facts.permit !== undefined && mayEnter(run, own)) {
     return enterOwn(run, own, commit, run.facts.permit);
   }
-  // Its members let us in: our store may be older than what it sent there.
+  // The founding's members let us in: our store may be older than what it sent there.
   own.members > 1 ? follow(run) : proceed(run, true);
 }
 

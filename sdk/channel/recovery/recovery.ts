@@ -191,7 +191,10 @@ function doubted(run: RecoveryRun, { by, reason, sent }: RecoveryEventOf<"doubt"
   hurry(run);
 }
 
-/** That the log holds the commit at which we are stopped is the relay's word, too. */
+/**
+ * Takes the relay's answer whether the log holds the commit at which we are stopped. This is the
+ * relay's word, too.
+ */
 function stopFound(run: RecoveryRun, { epoch, commit }: RecoveryEventOf<"stop_found">): void {
   const { state } = run;
   const { place } = state;

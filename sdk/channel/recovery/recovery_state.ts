@@ -16,7 +16,7 @@ export interface UnfollowableCommit {
   readonly hash: string;
   readonly blamed: AgentId;
   readonly reason: string;
-  /** By our own clock. */
+  /** When this agent found out, by its own clock. */
   readonly sinceMs: number;
 }
 
@@ -100,7 +100,7 @@ export interface RejoinAttempt {
 export interface WayBack {
   readonly by: ReturnGround;
   readonly reason: string;
-  /** That we want into. */
+  /** The generation that we want into. */
   readonly generation: number;
   /** Our present leaf, as somebody told us. */
   readonly leaf: string | undefined;

@@ -35,7 +35,7 @@ const patienceMs = 3_000;
 const maxTold = 64;
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-/** By nothing but the relay's word, within an hour, until the relay is to blame. */
+/** Ways back by nothing but the relay's word, within an hour, until the relay is to blame. */
 const maxByWord = 3;
 /**
  * Ways back within a day, by word and commits. Each costs the channel a commit, and messages are

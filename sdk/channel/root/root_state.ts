@@ -60,7 +60,7 @@ export interface RootFacts {
   /** As the link sees it: stopped with any bad commit, outside with any way back. */
   readonly place: LinkPlace["at"];
   readonly isOnWayBack: boolean;
-  /** By nothing but the relay's word. */
+  /** The way back rests on nothing but the relay's word. */
   readonly isByWord: boolean;
   readonly hasFoundings: boolean;
   /** The stage of leaving. */

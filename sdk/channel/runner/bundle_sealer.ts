@@ -56,7 +56,7 @@ export class BundleSealer {
     return this.#readers.isOfAll;
   }
 
-  /** Its key and its counters are durable when this resolves. */
+  /** Seals a bundle. The key and the counters of the bundle are durable when this resolves. */
   async seal(
     bundle: Bundle<SealableContent>,
     reserving: NonNullable<SealingOptions["reserving"]>,

@@ -99,7 +99,7 @@ export class CommitRunner {
     Plan,
     PlannedChange & { readonly epoch: number; readonly leavers: readonly LeaveProof[] }
   >();
-  /** Its write is under way. */
+  /** The commit whose write is under way. */
   #entering: { readonly made: MadeCommit; readonly isOfBefore: boolean } | undefined;
   #generation: number;
   #otherKeys = "";

@@ -163,7 +163,7 @@ export class ConfirmationRunner implements CarriedChannel {
     return isLate();
   }
 
-  /** By all signatures that are verified. */
+  /** Returns what is known of a member by all signatures that are verified. */
   known(agentId: AgentId): HeardMember {
     const { forks, signed, toldMs } = this.#state;
     if (agentId === this.#deps.agentId) {

@@ -391,7 +391,7 @@ export class InboxRunner {
   }
 }
 
-/** Its sender wants to hear of it. */
+/** Returns whether the message's sender wants to hear of it. */
 function isAsking({ incoming: { fields } }: InboxItem): boolean {
   return fields.receipt !== undefined;
 }

@@ -54,7 +54,7 @@ export interface KeyPackageDeps {
   readonly identity: MlsIdentity;
   readonly signatures: Signatures;
   readonly runtime: Runtime;
-  /** By the relay's clock. */
+  /** Returns the time by the relay's clock. */
   readonly relayNowMs: () => number;
   /** None when it is not given. */
   readonly badges?: BadgeChoice | undefined;

@@ -68,7 +68,10 @@ function inHidden(name: ChannelName): StaticError {
   return createError("name_taken", text, { channel: name });
 }
 
-/** That a channel is gone is the relay's word, by which no keys are erased: its user says so. */
+/**
+ * Only the relay says that the channel is gone. By its word no keys are erased: the user has to say
+ * so.
+ */
 function forgotten(name: ChannelName): StaticError {
   const text =
     `This agent has the keys of a channel "${name}" that is over, as the relay says. If that is so, forget it with ` +

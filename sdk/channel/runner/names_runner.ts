@@ -65,10 +65,10 @@ export interface InvitePermission {
   readonly stuck: ChannelRunner | undefined;
 }
 
-/** By a Welcome. */
+/** A join by a Welcome. */
 export interface WelcomeJoin extends Pick<CallWelcomes, "expected" | "find"> {
   readonly receive: boolean;
-  /** By an invite: what was here when it was asked for. */
+  /** Only for a join by an invite: what was here when the invite was asked for. */
   readonly invited?: { readonly before: number | undefined };
 }
 
@@ -129,7 +129,7 @@ export class NamesRunner {
   readonly #calls = new Calls<unknown>();
   readonly #finishing = new Calls();
   readonly #operations = new Map<number, NameOperation>();
-  /** By the jobs that have made, or read, them. */
+  /** The prepared channels by the numbers of the jobs that have made, or read, them. */
   readonly #prepared = new Map<number, PreparedChannel>();
   readonly #entered = new Map<number, EnteredChannel>();
   readonly #finished = createDeferred<void>();

@@ -407,7 +407,7 @@ function wayOf(group: SendGroup | undefined): OutgoingMessage<SendCall>["goes"] 
   return group.isAgain ? "again" : "whole";
 }
 
-/** Its caller hears once. */
+/** Lets go of a call: its caller hears once. */
 function forget(given: SendCall): void {
   const { cancel, abort, signal } = given;
   cancel?.();

@@ -258,7 +258,7 @@ export class ReadingRunner {
     }
   }
 
-  /** Its end is the next event of the entry. */
+  /** Makes the end of the work the next event of the entry. */
   #end(work: Promise<FinishedReadingJob>): void {
     work.then((event) => this.#steps.push(event), this.#parts.onFault);
   }

@@ -154,7 +154,9 @@ export class ReceiptRunner implements ReceiptPort {
     };
   }
 
-  /** Its time was over before a program saw it. `isLast`: it was never here. */
+  /**
+   * The time of a message was over before a program saw it. `isLast`: the message was never here.
+   */
   expired(about: AskingMessage, isLast: boolean): readonly NotedChange[] {
     if (!this.#isOwed(about)) return [];
     const keys = this.#say(about, "refused", true);

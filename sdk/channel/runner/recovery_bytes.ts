@@ -92,7 +92,7 @@ export function madeOf(founding: FoundingCandidate): Omit<MadeFounding, "isSent"
 export class RecoveryBytes {
   readonly #parts: RecoveryBytesParts;
   readonly #deps: ChannelDeps;
-  /** That we are stopped at. */
+  /** The commit at which we are stopped. */
   bad: BadCommit | undefined;
   readonly foundings: Map<string, FoundingCandidate>;
   /** Not written yet. */

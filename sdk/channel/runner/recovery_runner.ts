@@ -300,7 +300,7 @@ export class RecoveryRunner {
     return this.#asking?.reason;
   }
 
-  /** By nothing but the relay's word, which it may take back. */
+  /** The way back rests on nothing but the relay's word, which the relay may take back. */
   get isByWord(): boolean {
     return this.#asking?.by === "word";
   }

@@ -91,7 +91,10 @@ export class RejoinClaims {
     return claim !== undefined && this.#isInTime(claim);
   }
 
-  /** By each of the clocks: of those that differ one is wrong, and that is not the asker's fault. */
+  /**
+   * Returns whether the KeyPackage is valid by each of the clocks. If they differ, one of them is
+   * wrong, and that is not the asker's fault.
+   */
   #isInTime({ keyPackage }: SignedRejoinClaim): boolean {
     try {
       checkLifetime(keyPackage, clocksOf(this.#deps));

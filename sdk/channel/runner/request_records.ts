@@ -24,7 +24,7 @@ export function createRequestRecords(
   channelId: ChannelId,
   { store, recognise }: {
     readonly store: Pick<ChannelStore, "get" | "list" | "batch">;
-    /** By the badges that the agent shows now. */
+    /** Recognises an agent by the badges that it shows now. */
     readonly recognise: (agentId: AgentId) => Recognition;
   },
 ): RequestRecords {

@@ -158,8 +158,8 @@ function signed(run: ConfirmationRun, job: number, signature: Uint8Array): void 
 }
 
 /**
- * Its committer was with us in the epoch that it ended; whether it is in the new one it must say
- * itself, because a relay that takes a commit may tell its sender that it did not.
+ * The committer was with us in the epoch that its commit ended. Whether it is in the new one it
+ * must say itself, because a relay that takes a commit may tell its sender that it did not.
  */
 function moved(run: ConfirmationRun, event: Extract<ConfirmationEvent, { type: "entered" }>): void {
   const { state, facts } = run;
@@ -242,7 +242,7 @@ function verified(
   lookAhead(run);
 }
 
-/** That is not known of it yet. */
+/** Returns whether the claim shows a lie of a member that is not known to lie yet. */
 function lies({ state: { forks } }: ConfirmationRun, claim: EpochClaim): boolean {
   return !forks.liars.has(claim.agentId) && contradicts(forks, claim.agentId, claim);
 }

@@ -219,7 +219,7 @@ function triedAlone(
   else tryAlone(run, next, rest);
 }
 
-/** Its agent may have another leaf by now. */
+/** Refuses a request. Its agent may have another leaf by now. */
 function refuse(run: DutyRun, of: JoinRequestId): void {
   const request = presentOf(run).find(({ requestId }) => requestId === of);
   if (request === undefined) return;

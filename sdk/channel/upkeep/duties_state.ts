@@ -68,7 +68,7 @@ export type MissingItem = "badge" | "key" | "time";
 
 /** Knowledge of others at the moment of a step. */
 export interface DutyFacts {
-  /** By the local clock. */
+  /** The time by the local clock. */
   readonly nowMs: number;
   readonly relayNowMs: number;
   readonly self: AgentId;

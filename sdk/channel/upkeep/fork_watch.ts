@@ -25,14 +25,14 @@ export interface ConfirmedEpoch {
 /** When an epoch of ours began. */
 export interface EpochBeginning {
   readonly epoch: number;
-  /** By the local clock. */
+  /** When the epoch began, by the local clock. */
   readonly atMs: number;
 }
 
 /** The last statement of a member. */
 export interface LastStatement {
   readonly confirmed: ConfirmedEpoch | undefined;
-  /** Its latest statement, whether it agrees or not. */
+  /** The member's latest statement, whether it agrees or not. */
   readonly said: EpochWord | undefined;
   /** When a signature of it was last verified, by the local clock. */
   readonly heardMs: number | undefined;
@@ -61,7 +61,7 @@ export interface ForkState {
   readonly heardMs: Map<AgentId, number>;
   /** Statements of others about epochs that we were not in: the first signer of each state. */
   readonly unknown: Map<number, readonly (EpochWord & { readonly agentId: AgentId })[]>;
-  /** By the member whose statement differs. */
+  /** The forks by the member whose statement differs. */
   readonly forks: Map<AgentId, Fork>;
   /** Members that are known to lie. */
   readonly liars: Set<AgentId>;
@@ -79,7 +79,7 @@ export interface ForkState {
 
 /** Knowledge of others at the moment of a step. */
 export interface ForkFacts {
-  /** By the local clock. */
+  /** The time by the local clock. */
   readonly nowMs: number;
   readonly self: AgentId;
   readonly isMember: (agentId: AgentId) => boolean;
@@ -294,7 +294,7 @@ export function statement(watch: ForkWatch, agentId: AgentId, said: EpochWord): 
   judge(watch, agentId, said);
 }
 
-/** Its signer said otherwise about the same epoch. */
+/** Returns whether the signer said otherwise about the same epoch. */
 export function contradicts({ said }: ForkState, agentId: AgentId, word: EpochWord): boolean {
   const before = said.get(agentId);
   return before?.epoch === word.epoch && !equalBytes(before.state, word.state);

@@ -90,7 +90,7 @@ function wait(run: KeyAgeRun, leastMs = 0): void {
   run.state.keys = { at: "waiting", timer: wake(run, Math.min(ms, longestWaitMs)) };
 }
 
-/** By the local clock. */
+/** Returns when our keys are due, by the local clock. */
 function dueMs(run: KeyAgeRun): number {
   const { state, facts } = run;
   const own = noteOwn(run);

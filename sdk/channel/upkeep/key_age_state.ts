@@ -49,7 +49,7 @@ export type Renewal =
 export interface KeyAgeState {
   keys: KeyChange;
   renewal: Renewal;
-  /** By member, as on disk. */
+  /** The leaves that were seen, by member, as on disk. */
   readonly seen: Map<AgentId, SeenLeaf>;
   /** When this process began. */
   readonly start: HealingStart;
@@ -61,7 +61,7 @@ export interface KeyAgeState {
 
 /** Knowledge of others at the moment of a step. */
 export interface KeyAgeFacts {
-  /** By the local clock, which may be set. */
+  /** The time by the local clock, which may be set. */
   readonly nowMs: number;
   readonly self: AgentId;
   /** The name of our own leaf. */
