@@ -97,15 +97,16 @@ testWhen(
       "bind :5000": `bind 127.0.0.1:${port}`,
       "10.0.0.5:5000": `127.0.0.1:${office.grpcPort}`,
       "/etc/static/tls/ca.pem": office.relay.caFile,
-      " check check-ssl": " check inter 200 check-ssl",
+      " check check-ssl": " check inter 1s check-ssl",
     });
     await using haproxy = await startHaproxy({ port, text });
-    for (let agent = 0; agent < 5; agent++) await office.logIn(port);
+    // A relay that has just started may answer the first check too late.
     await eventually(
       { what: "a check that was answered" },
       () => checksOfHaproxy(haproxy),
       (checks) => checks === "UP L7OK 200",
     );
+    for (let agent = 0; agent < 5; agent++) await office.logIn(port);
   },
 );
 
