@@ -161,7 +161,10 @@ export function whyNotNew(
   return why ?? (isLetIn(leaf, issuers) ? undefined : whyNotLetIn(leaf));
 }
 
-/** For somebody that comes in, or back, by a Welcome. Throws `MlsFault`. */
+/**
+ * Checks the badges of a group for an agent that comes in, or back, by a Welcome. Throws
+ * `MlsFault`.
+ */
 export function* checkMembersBadges(
   { tree, context }: Pick<Epoch, "tree" | "context">,
   signatures: Signatures,

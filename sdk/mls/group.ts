@@ -370,7 +370,7 @@ export class Group {
     return { groupId: context.groupId, confirmationTag };
   }
 
-  /** As `restore` takes them. */
+  /** The parts as `restore` takes them. */
   get parts(): GroupParts {
     const [epoch, changes, entry] = [this.#epoch, this.#changes, this.#entry];
     return {
@@ -633,7 +633,7 @@ export class Group {
     return [showAdmissions(this.#entry, fields, this.#deps.identity, this.#deps.signatures)];
   }
 
-  /** As every member expects the proofs: in the order of leaves. */
+  /** Returns the proofs as every member expects them: in the order of leaves. */
   #inOrder(proofs: readonly MemberProof[] = []): MemberProof[] {
     if (proofs.length < 2) return [...proofs];
     const places = new Map(this.members().map(({ agentId, leafIndex }) => [agentId, leafIndex]));

@@ -37,7 +37,7 @@ const keyPackageLabel = label("KeyPackageTBS");
 
 export interface OwnKeyPackage {
   readonly keyPackage: KeyPackage;
-  /** As an MLSMessage: what is uploaded. */
+  /** The KeyPackage as an MLSMessage: what is uploaded. */
   readonly message: Uint8Array;
   readonly reference: Uint8Array;
   readonly initPrivateKey: Uint8Array;
@@ -100,7 +100,7 @@ export function createKeyPackage(input: KeyPackageInput): OwnKeyPackage {
   };
 }
 
-/** As it is uploaded, and as statements about it hash it. */
+/** Encodes a KeyPackage as it is uploaded, and as statements about it hash it. */
 export function encodeKeyPackageMessage(keyPackage: KeyPackage): Uint8Array {
   return encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage });
 }

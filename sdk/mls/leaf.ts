@@ -37,7 +37,7 @@ export interface MemberCredential {
 
 /** The same, and the badges that the leaf shows. */
 export interface BadgedCredential extends MemberCredential {
-  /** As the leaf has them: perhaps malformed, and by nobody verified. */
+  /** The badges as the leaf has them: perhaps malformed, and by nobody verified. */
   readonly badges?: Uint8Array;
 }
 
@@ -153,7 +153,7 @@ export function createCommitLeaf(
   return { ...leaf, signature: sign({ ...leaf, groupId, leafIndex }, identity, signatures) };
 }
 
-/** As the ratchet tree has it. */
+/** Encodes a leaf as the ratchet tree has it. */
 export function encodeLeaf(leaf: LeafNode): Uint8Array {
   return encodeLeafNode(leaf);
 }

@@ -26,7 +26,7 @@ export interface Member extends MemberRights {
   readonly leafIndex: number;
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
-  /** As its leaf shows them: perhaps malformed, and by nobody verified. */
+  /** The badges as the member's leaf shows them: perhaps malformed, and by nobody verified. */
   readonly badges?: Uint8Array;
 }
 

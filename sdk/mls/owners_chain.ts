@@ -168,7 +168,10 @@ export interface ShownChain {
   readonly changes: readonly OwnersChange[];
 }
 
-/** For a joiner, who starts from here: that all of it fits together. Throws `MlsFault`. */
+/**
+ * Checks for a joiner, which starts from here, that all of the chain fits together. Throws
+ * `MlsFault`.
+ */
 export function checkChain(shown: ShownChain, signatures: Signatures): void {
   const isWhole = shown.now.version <= keptChanges;
   checkLinks(shown, isWhole ? noVersion : undefined);
@@ -180,8 +183,8 @@ export function checkChain(shown: ShownChain, signatures: Signatures): void {
 }
 
 /**
- * For a member that comes back: that it leads on from what it knew, without a break. Throws
- * `MlsFault`.
+ * Checks for a member that comes back that the chain leads on from what it knew, without a break.
+ * Throws `MlsFault`.
  */
 export function checkContinuation(
   known: KnownOwners,

@@ -123,8 +123,8 @@ export function checkSealing(sealing: Sealing | undefined, epoch: number): void 
 }
 
 /**
- * For those that come in by it: all newcomers have the same secret, so one without the layer gives
- * away that of all. Throws `MlsFault`.
+ * Checks a Welcome for the agents that come in by it: all newcomers have the same secret, so one
+ * without the layer gives away that of all. Throws `MlsFault`.
  */
 export function checkWelcomeSealed({ secrets }: Welcome, sealing: Sealing | undefined): void {
   if (sealing === undefined) return;
@@ -133,7 +133,10 @@ export function checkWelcomeSealed({ secrets }: Welcome, sealing: Sealing | unde
   }
 }
 
-/** For a member that comes back; `known`: of its channel. Throws `MlsFault`. */
+/**
+ * Checks the sealing for a member that comes back; `known`: the sealing of its channel. Throws
+ * `MlsFault`.
+ */
 export function checkStillRequired(
   known: Sealing | undefined,
   { sealing }: { readonly sealing?: Sealing | undefined },

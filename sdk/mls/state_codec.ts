@@ -210,7 +210,7 @@ export function decodeParent(record: Uint8Array): ParentEpoch {
 /** A generation of ours that the relay has perhaps taken: what is sent, and where it leads. */
 export interface FoundingCandidate {
   readonly hash: Uint8Array;
-  /** As it was sent, to be sent once more. */
+  /** The request as it was sent, to be sent once more. */
   readonly request: Uint8Array;
   readonly next: Epoch;
   readonly changes: readonly OwnersChange[];

@@ -90,7 +90,7 @@ export async function createSignatures(
   };
 }
 
-/** As many take about as long as a part may. */
+/** So many signatures take about as long as a part may. */
 const verifiedTogether = 32;
 
 /** The verdict of `verifyHandshakes`. */

@@ -21,7 +21,7 @@ export type SuiteId = 1 | 3;
 /** ChaCha20-Poly1305 is faster than AES without instructions for it, and constant-time. */
 export const defaultSuiteId: SuiteId = 3;
 
-/** As ts-mls calls them. */
+/** The names of the suites in ts-mls. */
 export const suiteNames: Readonly<Record<SuiteId, CiphersuiteName>> = {
   1: "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
   3: "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
