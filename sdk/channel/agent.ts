@@ -277,8 +277,8 @@ export class Agent {
   }
 
   /**
-   * As far as this agent knows. An invite of a stranger may have the id of one channel and the name
-   * of another.
+   * Returns whether this agent is in the channel, as far as it knows. An invite of a stranger may
+   * have the id of one channel and the name of another.
    */
   isIn({ channelId, name }: Pick<MembershipRecord, "channelId" | "name">): boolean {
     return this.#names.nameOf(channelId) === name;
@@ -292,7 +292,7 @@ export class Agent {
     return name && await this.open(name);
   }
 
-  /** For good: its keys are deleted. Also a channel that is over. */
+  /** Leaves a channel for good: its keys are deleted. Also leaves a channel that is over. */
   leave(channel: ChannelRunner, successor?: AgentId): Promise<void> {
     return this.#names.leave(channel, successor);
   }

@@ -40,7 +40,7 @@ export class OwnBadges {
   readonly first: Promise<void>;
   readonly #source: BadgeSource;
   readonly #agentId: AgentId;
-  /** As they were read last. */
+  /** The badges as they were read last. */
   #texts: readonly string[] | undefined;
   #shown: Uint8Array | undefined;
   #onChange = (): void => {};
@@ -59,7 +59,7 @@ export class OwnBadges {
     return (place) => chooseBadges(this.#shown, this.#agentId, place, signatures);
   }
 
-  /** As a leaf shows them where nobody asks for others. */
+  /** The badges as a leaf shows them where nobody asks for others. */
   get shown(): Uint8Array | undefined {
     return this.#shown;
   }
@@ -135,7 +135,7 @@ export class OwnBadges {
   }
 }
 
-/** As the work ends, or after the time. */
+/** Ends as the work ends, or after the time. */
 async function within(ms: number, work: Promise<void>, runtime: Runtime): Promise<void> {
   const ending = new AbortController();
   try {

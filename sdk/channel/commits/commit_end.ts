@@ -43,7 +43,7 @@ const maxBehind = 3;
  * With ten members that commit at once the last one wins in its tenth try, usually much earlier.
  */
 const maxAttempts = 40;
-/** For the winner's commit to arrive. */
+/** How long the winner's commit may take to arrive. */
 const catchUpMs = 30_000;
 const firstPauseMs = 20;
 const maxPauseMs = 1000;

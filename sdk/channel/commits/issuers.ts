@@ -39,7 +39,7 @@ export function setIssuers(
   return { is: "issuers", wanted, remove: [...remove] };
 }
 
-/** As `setIssuers` takes them. */
+/** Returns the issuers as `setIssuers` takes them. */
 export function shownIssuers(issuers: ChannelIssuers | undefined): ChannelIssuer[] {
   return issuers?.required === true ? issuers.issuers.map(showIssuer) : [];
 }

@@ -184,7 +184,7 @@ function sendAgain<P>(run: CommitRun<P>, candidate: CommitCandidate): void {
   else send(run, sent);
 }
 
-/** For the epoch's commit, if anything waits to hear of it. */
+/** Asks the log for the epoch's commit, if anything waits to hear of it. */
 function askLog<P>(run: CommitRun<P>): void {
   const { state, facts, effects } = run;
   const { commit: { at } } = state;

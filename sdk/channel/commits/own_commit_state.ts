@@ -255,7 +255,7 @@ export interface CommitStep<P> {
   readonly effects: readonly CommitEffect<P>[];
 }
 
-/** As a process that starts. */
+/** Restores the commits of a process that starts. */
 export function restoreCommits<P>({ candidate, given }: CommitRecords): CommitsState<P> {
   return {
     commit: candidate === undefined ? { at: "none" } : { at: "open", candidate },

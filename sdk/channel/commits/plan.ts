@@ -120,7 +120,7 @@ export const maxLetIn = 64;
 /** Knowledge of this moment, by which plans are worked out. */
 export interface PlanFacts {
   readonly membership: Membership;
-  /** Members that leave, and that a commit of ours removes on its way. */
+  /** Leaving members. Our commit removes them together with its main change. */
   readonly leavers: readonly LeaveProof[];
   /** The name of our own leaf. */
   readonly ownLeaf: string;

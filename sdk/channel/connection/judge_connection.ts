@@ -40,7 +40,7 @@ export interface LogMemory {
   readonly epoch: number;
   /** And our place. */
   readonly place: LinkFacts["place"]["at"];
-  /** For a permit. */
+  /** The number of the permit. */
   readonly number: number;
 }
 

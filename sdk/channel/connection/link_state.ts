@@ -34,7 +34,7 @@ export interface RestoredCommits {
   readonly sequence: number;
 }
 
-/** As far as the relay has been asked on this connection. */
+/** The answers of the relay, as far as it has been asked on this connection. */
 export interface ConnectionAnswers {
   readonly subscribe?: SubscriptionReply;
   readonly put_back?: RestoredCommits;

@@ -6,7 +6,7 @@
 import { isAsking, type LinkRun, wake } from "./link_run.ts";
 import type { LinkEvent } from "./link_state.ts";
 
-/** For the next entry. */
+/** How long the next entry is waited for. */
 const entryMs = 30_000;
 /** A relay that hands them out one by one must not keep the channel stopped. */
 const maxWaits = 10;

@@ -20,7 +20,7 @@ import type {
   OwnPlan,
 } from "./departure_state.ts";
 
-/** For the only owner's way back, or another leaf. */
+/** How long the only owner's way back, or another leaf, is waited for. */
 const backMs = 15_000;
 const foundingMs = 30_000;
 /** Where nobody is known to let us in. */

@@ -135,7 +135,7 @@ export interface DepartureStep {
   readonly effects: readonly DepartureEffect[];
 }
 
-/** As of a process that starts. */
+/** Returns the departure of a process that starts. */
 export function newDeparture(): DepartureState {
   return { departure: { at: "staying" }, numbers: 0 };
 }

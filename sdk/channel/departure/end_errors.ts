@@ -30,7 +30,7 @@ export function endError(reason: EndCause, name: ChannelName): StaticError {
   );
 }
 
-/** For callers that wait for something when it was left. */
+/** The error for callers that wait for something when the channel was left. */
 export function leftError(name: ChannelName): StaticError {
   return createError("not_found", `Channel "${name}" was left; join it again`);
 }

@@ -453,7 +453,7 @@ export class Membership {
     this.#tellLoss();
   }
 
-  /** For those that have waited in vain for this epoch. */
+  /** The error for callers that have waited in vain for this epoch. */
   notArrived(epoch: number): StaticError {
     const text =
       `Channel "${this.name}" is at epoch ${epoch}, and this agent is at epoch ${this.epoch}: the commits in between ` +

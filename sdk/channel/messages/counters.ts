@@ -8,7 +8,7 @@ import { type CounterRange, maxBundledMessages } from "../../../proto/mod.ts";
 import { reservedGenerations } from "../../mls/durable_group.ts";
 import type { CounterRecord } from "../records.ts";
 
-/** As many as the keys of one reservation can seal. */
+/** The number of counters that the keys of one reservation can seal. */
 const reservedCounters = reservedGenerations * maxBundledMessages;
 const none: readonly CounterRange[] = Object.freeze([]);
 
@@ -51,7 +51,7 @@ export function restoreCounters({ reserved, known }: CounterRecord): Counters {
   };
 }
 
-/** As a process that starts finds them. */
+/** Returns the counters as a process that starts finds them. */
 export function counterRecord({ reserved, noted }: Counters): CounterRecord {
   return { reserved, known: noted };
 }

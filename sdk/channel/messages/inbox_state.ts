@@ -123,12 +123,12 @@ export type InboxEffect<I> =
   }
   /** Everybody is done with these. */
   | { readonly type: "done"; readonly items: readonly I[] }
-  /** For a call that waits: its reader has ended. */
+  /** The reader of a waiting call has ended. */
   | { readonly type: "ended"; readonly operation: number }
-  /** For a call that waits: the inbox is over. */
+  /** The inbox of a waiting call is over. */
   | { readonly type: "over"; readonly operation: number };
 
-/** As a process that starts: messages come again, and loops are begun anew. */
+/** Returns the inbox of a process that starts: messages come again, and loops are begun anew. */
 export function newInbox<I>(): InboxState<I> {
   return { entries: [], count: 0, held: 0, bytes: 0, readers: [], ended: [], isOver: false };
 }

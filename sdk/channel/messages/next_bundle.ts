@@ -16,7 +16,7 @@ import {
 } from "./outbox_state.ts";
 import { countQueued, isEmptyQueue, putBack, takeBundle } from "./send_queue.ts";
 
-/** For a commit of another member. */
+/** How long a commit of another member may take to arrive. */
 const catchUpMs = 30_000;
 const [maxUnderWay, maxUnderWayBytes] = [32, 4 * 1024 * 1024];
 

@@ -46,9 +46,9 @@ export type OutboxHold =
    * for the quota, and what was behind it was refused because of it.
    */
   | { readonly at: "standing"; readonly by: Obstacle; readonly isDissolving: boolean }
-  /** As long as the relay has asked for, half to one and a half of it. */
+  /** Waits as long as the relay has asked for, half to one and a half of it. */
   | { readonly at: "waiting"; readonly timer: number }
-  /** For a commit that is not here yet. */
+  /** Waits for a commit that is not here yet. */
   | { readonly at: "waiting_epoch"; readonly epoch: number; readonly timer: number };
 
 export interface OutboxState<M> {
@@ -168,7 +168,7 @@ export interface OutboxStep<M> {
   readonly effects: readonly OutboxEffect<M>[];
 }
 
-/** As a process that starts. Messages are in memory alone. */
+/** Restores the outbox of a process that starts. Messages are in memory alone. */
 export function restoreOutbox<M>(counters: CounterRecord): OutboxState<M> {
   return {
     queue: newSendQueue(),

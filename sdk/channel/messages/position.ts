@@ -28,7 +28,7 @@ const collectMs = 50;
  * together.
  */
 const paceMs = 4;
-/** For a position alone. */
+/** How long a write waits that has nothing but a position. */
 const laterMs = 1_000;
 
 interface PositionRun {

@@ -56,7 +56,10 @@ export interface PositionState {
   durable: number;
   /** `durable` was a place in another log, and none of this log is on disk yet. */
   isVoid: boolean;
-  /** A write that began before the place was set anew says nothing about it. */
+  /**
+   * Counts how often the position was set anew. A write from an earlier life says nothing about the
+   * new position.
+   */
   life: number;
   /** Messages that the application is done with, and that would come again after a crash now. */
   ahead: number;
@@ -121,7 +124,7 @@ export type PositionEffect =
 export const resting: WritingStage = Object.freeze({ at: "resting" });
 export const free: WritePace = Object.freeze({ is: "free" });
 
-/** As a process that starts. */
+/** Restores the position of a process that starts. */
 export function restorePosition(position: number): PositionState {
   return {
     writing: resting,

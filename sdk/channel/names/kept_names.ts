@@ -53,7 +53,9 @@ function fresh(slot: NameSlot): NameState {
   return { slot, nonce: undefined, turn: undefined, waiting: [] };
 }
 
-/** As it is: a step works on a copy, because the disk may refuse what it has to write. */
+/**
+ * Copies the state: a step works on a copy, because the disk may refuse what the step has to write.
+ */
 export function copyNames({ names, ...rest }: NamesState): NamesState {
   const copied: NamesState["names"] = {};
   // cast: its keys are names

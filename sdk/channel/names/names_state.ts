@@ -300,7 +300,7 @@ export type NameCallOutcome =
   | { readonly type: "done" }
   /** The handle of the program. */
   | { readonly type: "opened"; readonly membership: number }
-  /** For a program that asks for an invite: it may. */
+  /** A program that asks for an invite may do so. */
   | { readonly type: "may_ask"; readonly before: number | undefined; readonly isStuck: boolean }
   | { readonly type: "refused"; readonly why: NameRefusal }
   /** With the error of this call or job. */

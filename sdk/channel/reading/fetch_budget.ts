@@ -18,7 +18,7 @@ export function newBudget(nowMs: number): FetchBudget {
   return { left: most, countedAtMs: nowMs };
 }
 
-/** For a fetch that can be done without: whether there is one left. */
+/** Returns whether a fetch is left, for one that can be done without. */
 export function takeFetch(budget: FetchBudget, nowMs: number): boolean {
   refill(budget, nowMs);
   if (budget.left < 1) return false;
@@ -26,7 +26,7 @@ export function takeFetch(budget: FetchBudget, nowMs: number): boolean {
   return true;
 }
 
-/** For a fetch that must happen: returns in how many milliseconds it may begin. */
+/** Returns in how many milliseconds a fetch that must happen may begin. */
 export function reserveFetch(budget: FetchBudget, nowMs: number): number {
   refill(budget, nowMs);
   budget.left = Math.max(budget.left - 1, -maxOwed);

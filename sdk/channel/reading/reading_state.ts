@@ -48,7 +48,7 @@ export type ReadingStage =
   | { readonly at: "looking_ahead"; readonly job: number; readonly body: MessageBody }
   /** A commit, with the group's keys and the disk. */
   | { readonly at: "following"; readonly job: number; readonly entry: CommitEntry }
-  /** For the commit that the log holds of an epoch. */
+  /** Asks for the commit that the log holds of an epoch. */
   | { readonly at: "asking"; readonly job: number; readonly question: LogQuestion }
   /**
    * A statement: its signature is looked at, and it is written down. `isBehind`: it stands behind
@@ -290,7 +290,7 @@ export type ReportKind =
   | "unread_messages"
   | "void_leave";
 
-/** For the rooms around. */
+/** Findings for the rooms around. */
 export type ReadingFinding =
   /** The log is read again from where the reader is, not before this time. */
   | { readonly is: "fetch"; readonly afterMs: number }
@@ -317,7 +317,7 @@ export interface ReadingStep {
 
 export const notReading: ReadingStage = Object.freeze({ at: "none" });
 
-/** As of a process that starts. */
+/** Restores the reading of a process that starts. */
 export function restoreReading(
   { position, landmarks, joinedEpoch }: ReadingRecords,
   nowMs: number,

@@ -44,7 +44,7 @@ import type {
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
 const patienceMs = 60_000;
-/** For the founding of another owner to arrive. */
+/** How long the founding of another owner may take to arrive. */
 const followMs = 30_000;
 /** Times that one call waits for messages that come once more. */
 const maxArrivals = 5;

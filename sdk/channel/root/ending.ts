@@ -5,9 +5,9 @@ import type { DepartureEnd } from "../departure/departure_state.ts";
 import { type RootRun, tell, wake } from "./root_run.ts";
 import type { EndedChannel } from "./root_state.ts";
 
-/** For handlers of requests that run when the program closes the channel. */
+/** How long handlers of requests may run on when the program closes the channel. */
 const handlersMs = 5000;
-/** For messages that are under way then. */
+/** How long messages that are under way then are waited for. */
 const callsMs = 2000;
 
 /** Messages under way are nearly there; without a relay there is nothing to wait for. */

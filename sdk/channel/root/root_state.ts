@@ -57,7 +57,7 @@ export interface RootFacts {
   readonly permit: Permit | undefined;
   /** All of the log is read, as far as the relay has said where it ends. */
   readonly isAllRead: boolean;
-  /** As the link sees it: stopped with any bad commit, outside with any way back. */
+  /** The place as the link sees it: stopped with any bad commit, outside with any way back. */
   readonly place: LinkPlace["at"];
   readonly isOnWayBack: boolean;
   /** The way back rests on nothing but the relay's word. */
@@ -257,7 +257,7 @@ export interface RootStep {
   readonly effects: readonly RootEffect[];
 }
 
-/** As of a process that starts. */
+/** Returns the root of a process that starts. */
 export function newRoot(): RootState {
   return { root: { at: "made" }, said: "unknown", removal: undefined, numbers: 0 };
 }

@@ -52,7 +52,7 @@ export function planFactsOf(
   };
 }
 
-/** For those who show a channel. */
+/** Returns the state for callers that show a channel. */
 export function stateOf(rooms: Rooms, root: Root): HealthState {
   const { membership, inbox, position, recovery, link } = rooms;
   return {
@@ -109,7 +109,7 @@ function storeFactsOf({ outbox, storeAge, recovery, position, commits }: Rooms):
   };
 }
 
-/** For recovery, which is made before the last rooms are. */
+/** Returns the view for recovery, which is made before the last rooms are. */
 export function sightOf(rooms: Rooms): RecoverySight {
   const { reading, inbox, commits } = rooms;
   return {

@@ -166,7 +166,10 @@ export class Steps<Event, Effect> {
     this.#timers.set(timer, this.#after(afterMs, run));
   }
 
-  /** For the patience of a caller, which is no part of the state. Returns what ends it. */
+  /**
+   * Pushes an event after the patience of a caller, which is no part of the state. Returns what
+   * ends it.
+   */
   pushLater(event: Event, ms: number): () => void {
     return this.#after(ms, () => this.push(event));
   }

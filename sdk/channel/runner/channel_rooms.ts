@@ -152,12 +152,12 @@ export class ChannelRooms implements Rooms {
     return this.membership.name;
   }
 
-  /** For the statement by which this agent leaves. */
+  /** The parts for the statement by which this agent leaves. */
   get leaves(): LeaveParts {
     return { membership: this.membership, recovery: this.recovery, storeAge: this.storeAge };
   }
 
-  /** For listeners of this channel, and of the client. */
+  /** Tells listeners of this channel, and of the client. */
   tell(event: ChannelEventBody | ConnectionEvent): void {
     const told = { ...event, atMs: this.#deps.runtime.nowMs(), channel: this.name };
     this.events.tell(told);

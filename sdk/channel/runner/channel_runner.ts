@@ -226,7 +226,7 @@ export class ChannelRunner {
     return commits.ours.length > 0 || recovery.hasFoundings;
   }
 
-  /** For one that is over: the relay is told. Throws `StaticError`. */
+  /** Tells the relay that this agent leaves a channel that is over. Throws `StaticError`. */
   async sayLeave(): Promise<void> {
     const { leaves, recovery } = this.rooms;
     await this.#deps.session.call(

@@ -111,8 +111,8 @@ export class DepartureRunner {
   }
 
   /**
-   * For good. The last member closes the channel, the last owner has a successor. `operation`: the
-   * call of the names.
+   * Leaves for good. The last member closes the channel, the last owner has a successor.
+   * `operation`: the call of the names.
    */
   leave(operation: number, successor: AgentId | undefined): void {
     this.#steps.push({ type: "leave", operation, successor });

@@ -120,7 +120,7 @@ export interface InboxParts {
    * More is done with than may come again after a crash. `near` is called when that is so no more.
    */
   readonly isFarAhead: () => boolean;
-  /** For one that is far ahead: resolves when the disk has come nearer. */
+  /** Called when `isFarAhead`. Resolves when the disk has come nearer. */
   readonly nearer: () => Promise<void> | undefined;
   /** Resolves when what is done with so far is on disk. */
   readonly written: () => Promise<void>;

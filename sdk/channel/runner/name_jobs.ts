@@ -32,7 +32,7 @@ export interface CallWelcomes {
   readonly expected: ExpectedChannel;
   /** Returns the Welcomes that are here now. Throws `StaticError` when there is none. */
   readonly find: () => readonly OfferedWelcome[];
-  /** As they were found: the state counts them. */
+  /** The Welcomes as they were found: the state counts them. */
   offered: readonly OfferedWelcome[];
 }
 

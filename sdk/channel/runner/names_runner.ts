@@ -573,7 +573,7 @@ export class NamesRunner {
   }
 }
 
-/** As a process finds them that starts. */
+/** Reads the names as a process that starts finds them. */
 export async function readNames(store: Pick<RecordStore, "list" | "has">): Promise<KeptNames> {
   const channels = (await listChannels(store)).map(({ channelId, name }) => ({
     channelId,

@@ -50,8 +50,8 @@ export class PositionRunner {
   readonly #steps: Steps<PositionEvent, PositionEffect>;
   readonly #waiting = new Calls();
   /**
-   * For the next write, whatever stands in the queue before it: the position of that moment is
-   * behind them.
+   * Changes for the next write, whatever stands in the queue before it: the position of that moment
+   * is behind them.
    */
   readonly #changes = new Set<NotedChange>();
   /** Messages that are noted, and wait for their step while another room writes. */

@@ -188,8 +188,8 @@ export class ReadingRunner {
       case "take":
         return this.#take();
       case "passed":
-        // As they are when they are written: a commit of ours may be accepted before that, and
-        // writes them itself.
+        // The landmarks are written as they are at that moment: a commit of ours may be accepted
+        // before, and writes them itself.
         this.#parts.onDone(effect.isLandmark ? [() => this.#landmarks()] : none);
         return this.#passed();
       default:

@@ -59,7 +59,7 @@ export interface ReceiptParts {
   readonly queue: ChannelQueue;
 }
 
-/** For others to become due: 1 to 5 seconds. */
+/** How long a receipt waits for others to become due: 1 to 5 seconds. */
 const [leastMs, moreMs] = [1_000, 4_000];
 
 export class ReceiptRunner implements ReceiptPort {
@@ -227,7 +227,7 @@ export class ReceiptRunner implements ReceiptPort {
     return keys.map((key) => () => this.#changeOf(key, this.#taken));
   }
 
-  /** As it is when it is written. */
+  /** Returns the change of a debt as the debt is when it is written. */
   #changeOf(key: string, taken: ReceiptDebt[]): RecordChange {
     const { channelId } = this.#parts.membership;
     this.#pending.delete(key);

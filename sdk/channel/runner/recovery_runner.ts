@@ -143,7 +143,7 @@ export class RecoveryRunner {
   readonly #parts: RecoveryRunnerParts;
   readonly #deps: ChannelDeps;
   readonly #bytes: RecoveryBytes;
-  /** As the disk is: a step with a write counts when that is durable. */
+  /** The state as the disk has it: a step with a write counts when the write is durable. */
   #state: RecoveryState;
   /** The state of the step that is being written. */
   #writing: RecoveryState | undefined;
@@ -155,7 +155,7 @@ export class RecoveryRunner {
   readonly #jobs = new Set<Promise<RecoveryEvent | void>>();
   /** Which is stepped. */
   #given: QueuedRecoveryEvent | undefined;
-  /** For callers, once it is so. */
+  /** The error for callers, once the channel is over. */
   #over: StaticError | undefined;
   /** The founding that was entered last, until callers are told of it. */
   #begun: Pick<GenerationEntry, "founding" | "at"> | undefined;

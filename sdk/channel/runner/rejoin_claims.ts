@@ -105,7 +105,7 @@ export class RejoinClaims {
     }
   }
 
-  /** As its agent signed it; undefined when it is not genuine. */
+  /** Returns the claim as its agent signed it; undefined when it is not genuine. */
   #claimOf(request: DeliveredRejoinRequest, generation?: number): SignedRejoinClaim | undefined {
     const { agentId, requestId, leafHash, signature } = request;
     const keyPackage = this.#readKeyPackage(request);

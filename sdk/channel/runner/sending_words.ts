@@ -40,7 +40,7 @@ export function suspendedError({ message }: StaticError, isTried: boolean): Stat
   return createError("account_suspended", `Cannot send: ${message}${fate}`);
 }
 
-/** For a message whose time is over. */
+/** The error for a message whose time is over. */
 function expired(isTried: boolean, isReachable: boolean, timeoutMs: number): StaticError {
   const why = isTried
     ? "the relay did not answer, so it may have been delivered or not"

@@ -63,7 +63,10 @@ export class Carrier {
     this.#nowMs = nowMs;
   }
 
-  /** For a message that is about to be sealed. Undefined when nothing is to be said there. */
+  /**
+   * Returns a message that is about to be sealed with a word beside it, or undefined when nothing
+   * is to be said there.
+   */
   carry(plaintext: Uint8Array, to: Destination): PlaintextWithWord | undefined {
     for (let left = tries; left > 0; left--) {
       const about = this.#next();

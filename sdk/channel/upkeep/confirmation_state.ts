@@ -185,7 +185,7 @@ export interface ConfirmationRecords {
   readonly begun: EpochBeginning | undefined;
 }
 
-/** As a process that starts. */
+/** Restores the confirmations of a process that starts. */
 export function restoreConfirmations(
   { own, states, heard, liars, begun }: ConfirmationRecords,
   formerEpoch: number,

@@ -156,8 +156,8 @@ export interface DutyStep {
 }
 
 /**
- * As of a process that starts: nothing of it is on disk, and a channel that was stopped may be so
- * again.
+ * Returns the duties of a process that starts: nothing of them is on disk, and a channel that was
+ * stopped may be so again.
  */
 export function newDuties(): DutyState {
   return { work: { at: "resting" }, requests: [], told: [], returns: {}, numbers: 0 };

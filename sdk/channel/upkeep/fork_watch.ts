@@ -44,7 +44,7 @@ export interface Silent {
   readonly agentId: AgentId;
   /** The epoch that it confirmed last, if this agent knows of one. */
   readonly confirmedEpoch?: number;
-  /** For how long it could have confirmed a later one. */
+  /** How long the member could have confirmed a later epoch. */
   readonly forMs: number;
 }
 
@@ -126,7 +126,7 @@ const maxUnknown = 64;
 /** Different states of one of them: two show a fork, and more are of liars. */
 const maxStates = 4;
 
-/** As of a process that starts. `heard`, `liars` and `begun`: from before. */
+/** Restores the forks of a process that starts. `heard`, `liars` and `begun`: from before. */
 export function restoreForks(
   heard: ReadonlyMap<AgentId, LastStatement>,
   liars: ReadonlySet<AgentId>,

@@ -84,7 +84,7 @@ function settleWith({ state: { keys }, effects }: KeyAgeRun): void {
   }
 }
 
-/** For the moment at which our keys are due, and not before this time has passed. */
+/** Waits for the moment at which our keys are due, and not before this time has passed. */
 function wait(run: KeyAgeRun, leastMs = 0): void {
   const ms = Math.max(leastMs, dueMs(run) - run.facts.nowMs);
   run.state.keys = { at: "waiting", timer: wake(run, Math.min(ms, longestWaitMs)) };

@@ -28,7 +28,7 @@ export interface KeyAge {
 export type KeyChange =
   /** No duty is begun: stopped, out of step, leaving, or not up yet. */
   | { readonly at: "resting" }
-  /** For the moment at which they are due, or for another try. */
+  /** Waits for the moment at which the keys are due, or for another try. */
   | { readonly at: "waiting"; readonly timer: number }
   /** They are due. `finish`: the call of a process that ends, which waits for no turn. */
   | { readonly at: "asking_turn"; readonly turn: number; readonly finish: number | undefined }
@@ -41,7 +41,7 @@ export type KeyChange =
 export type Renewal =
   /** Our leaf is of this version. */
   | { readonly at: "none" }
-  /** For a moment by chance, so that members do not renew at once. */
+  /** Waits for a moment by chance, so that members do not renew at once. */
   | { readonly at: "waiting"; readonly timer: number }
   /** Our commit is on its way. */
   | { readonly at: "renewing"; readonly change: number };
@@ -134,7 +134,7 @@ export interface KeyAgeStep {
   readonly effects: readonly KeyAgeEffect[];
 }
 
-/** As a process that starts. */
+/** Restores the key ages of a process that starts. */
 export function restoreKeyAges(
   seen: ReadonlyMap<AgentId, SeenLeaf>,
   start: HealingStart,

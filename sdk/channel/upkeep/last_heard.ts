@@ -16,7 +16,7 @@ const dayMs = 24 * 60 * 60 * 1000;
  * others did.
  */
 const lately = { ms: 7 * dayMs, text: "7 days" };
-/** As many as a person reads. */
+/** The most names that a person reads. */
 const maxNamed = 5;
 
 export function isHeardLately(heardMs: number | undefined, nowMs: number): boolean {
