@@ -66,7 +66,7 @@ export interface RelayEdgeOptions {
    * unless told.
    */
   readonly callsPerAddress?: number;
-  /** For each TCP socket that was accepted. */
+  /** Called for each TCP socket that was accepted. */
   readonly onSocket?: () => void;
   /** How late the event loop runs, smoothed: strangers have less then. */
   readonly lagMs?: () => number;
@@ -93,7 +93,7 @@ export interface RelayEdge {
   stats(): RelayEdgeStats;
   /** The answer to `GET` of `/health` or `/ready`; undefined for other paths. */
   health(path: string): HealthAnswer | undefined;
-  /** For handshakes from now on, on both ports; open connections stay. */
+  /** Sets the certificate of handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
   /**
    * Refuses new connections and lets the core tell its sessions to go, spread over its drain time.

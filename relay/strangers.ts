@@ -21,7 +21,7 @@ const ownEnds: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 export type EndStranger = (reason: EndReason) => void;
 
 export interface Stranger {
-  /** It has proved who it is, or was never meant to. */
+  /** The stranger has proved who it is, or was never meant to. */
   known(): void;
   /**
    * If it was not known before, it has left its login unfinished, unless the relay ended it for a

@@ -101,7 +101,10 @@ export class Peers {
     return this.#withRoom().some((relay) => relay !== this.#options.relay);
   }
 
-  /** Those that are alive beside this one. One that has said nothing of it yet is not steady. */
+  /**
+   * The loads of the other relays that are alive. A relay that has said nothing of its load yet is
+   * not steady.
+   */
   get others(): readonly RelayLoad[] {
     return this.alive.filter((relay) => relay !== this.#options.relay).map((relay) =>
       this.#loads.get(relay)?.load ?? unknownLoad
@@ -117,8 +120,8 @@ export class Peers {
   }
 
   /**
-   * It stores copies of the fold, each of which needs room on its disk for a moment: the first that
-   * has some, else the first.
+   * This relay stores copies of the fold, each of which needs room on its disk for a moment: the
+   * copier is the first relay that has some, else the first.
    */
   get isCopier(): boolean {
     const [first = this.alive[0]] = this.#withRoom().sort();
@@ -162,7 +165,7 @@ export class Peers {
     const relay = message.string();
     where.set(relay, nowMs);
     if (relay !== this.#options.relay) return;
-    // Its nodes were away, or this process did not run.
+    // This relay's nodes were away, or this process did not run.
     if (nowMs - this.#ownMs > deafMs) this.#hearingMs = nowMs;
     this.#ownMs = nowMs;
   }
@@ -173,7 +176,7 @@ export class Peers {
     this.#loads.set(found.relay, { load: found.load, toldMs: this.#options.nowMs() });
   }
 
-  /** Those that said of late that they have room. */
+  /** Returns the relays that said of late that they have room. */
   #withRoom(): string[] {
     const since = this.#options.nowMs() - aliveMs;
     return [...this.#loads].filter(([, { load, toldMs }]) => load.hasRoom && toldMs >= since)

@@ -25,7 +25,7 @@ export interface SessionWish {
    * asks for.
    */
   readonly since: LogMoment;
-  /** It still waits. */
+  /** Returns whether the agent still waits. */
   readonly isWanted: () => boolean;
 }
 

@@ -20,7 +20,7 @@ export interface VerifiedToken {
   readonly plan: string;
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
-  /** Its rights, if they are limited, and the key that it is counted under. */
+  /** The rights of the token, if they are limited, and the key that it is counted under. */
   readonly grant?: TokenGrant | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface CoreSpan {
   end(name: string, values: Readonly<Record<string, string | undefined>>, isFault: boolean): void;
 }
 
-/** For the log: no payloads, no identities beyond agent ids. */
+/** Events for the log: no payloads, no identities beyond agent ids. */
 export type CoreEvent =
   | { readonly event: "session_open"; readonly agentId: AgentId; readonly transport: TransportKind }
   | {

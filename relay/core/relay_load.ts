@@ -1,13 +1,13 @@
 /** The facts that a relay tells others of itself, every second. */
 export interface RelayLoad {
   readonly sessions: number;
-  /** It takes agents, and has room on its disk. */
+  /** The relay takes agents, and has room on its disk. */
   readonly hasRoom: boolean;
   /** Sessions that it may have; less while it begins, 0 if it takes none. */
   readonly capacity: number;
-  /** It has served for a while, and nothing keeps it from taking agents. */
+  /** The relay has served for a while, and nothing keeps it from taking agents. */
   readonly isSteady: boolean;
-  /** It sends sessions to others at the moment. */
+  /** The relay sends sessions to others at the moment. */
   readonly isSending: boolean;
 }
 

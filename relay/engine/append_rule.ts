@@ -9,9 +9,9 @@ import type { AppendOutcome, NewEntry } from "./engine.ts";
 export interface Circumstances {
   /** The channel's epoch. */
   readonly epoch: number;
-  /** Its charge can be paid, or it has none. */
+  /** The entry's charge can be paid, or it has none. */
   readonly isPaid: boolean;
-  /** The part that has no room for it. */
+  /** The part that has no room for the entry. */
   readonly full: "channel" | "account" | undefined;
   /** A change of members or owners stands behind the position by which this one was judged. */
   readonly isOvertaken: boolean;

@@ -127,7 +127,7 @@ function input(values: Value[]): SQLInputValue[] {
 }
 
 export class Database {
-  /** Its content can be had again from elsewhere. */
+  /** The file's content can be had again from elsewhere. */
   readonly isCopy: boolean;
   readonly #sqlite: DatabaseSync;
   readonly #handles: SyncHandles | undefined;

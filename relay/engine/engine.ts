@@ -80,7 +80,10 @@ export interface Engine {
    * it resolves. Rejects when one is beyond the log; the others have moved then.
    */
   moveCursors(channelId: ChannelId, moves: readonly CursorMove[]): Promise<void>;
-  /** For an agent that is no longer listed; one that was added again keeps its new cursor. */
+  /**
+   * Drops the cursor of an agent that is no longer listed; an agent that was added again keeps its
+   * new cursor.
+   */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
   /** Returns the size of the channel's application messages. */
@@ -359,7 +362,7 @@ export type AppendOutcome =
   | ({ readonly kind: "appended" } & AppendedEntry)
   | ({ readonly kind: "duplicate" } & AppendedEntry)
   | { readonly kind: "no_channel" }
-  /** Its agent has a newer session at another relay. */
+  /** The agent of the session has a newer one at another relay. */
   | { readonly kind: "replaced" }
   | { readonly kind: "conflict"; readonly epoch: number }
   | { readonly kind: "lease_spent" }
@@ -388,7 +391,7 @@ export interface Records {
   /** `revision` of what is replaced, 0 for a record that must not exist yet. */
   put(key: string, record: NewRecord, revision: number): Promise<PutOutcome>;
   delete(key: string): Promise<void>;
-  /** Those that belong to a channel. */
+  /** Returns the records that belong to a channel. */
   ofChannel(channelId: ChannelId): Promise<readonly (StoredRecord & { readonly key: string })[]>;
   /** Deletes what has expired. */
   expire(nowMs: number): Promise<void>;

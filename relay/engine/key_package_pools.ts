@@ -34,16 +34,16 @@ interface Pool {
   /** The account of the last upload. */
   account: AccountId;
   key: string | undefined;
-  /** Its size, as counted for the account. */
+  /** The pool's size, as counted for the account. */
   bytes: number;
-  /** By reference; the first uploaded is claimed first. */
+  /** KeyPackages by reference; the first uploaded is claimed first. */
   readonly available: Map<string, PooledKeyPackage>;
   lastResort: PooledKeyPackage | undefined;
   /** How many there were after the last upload. */
   filled: number;
   /** References that were given away, and until when they matter. */
   readonly claimed: Map<string, number>;
-  /** By the claim's key. */
+  /** The answers to claims, by the claim's key. */
   readonly answers: Map<string, ClaimAnswer>;
 }
 
@@ -200,7 +200,7 @@ class MemoryUse {
     return largest;
   }
 
-  /** It is this account's from now on, and its latest. */
+  /** Makes the pool this account's from now on, and its latest. */
   touch(pool: Pool, account: AccountId): void {
     this.forget(pool);
     pool.account = account;
@@ -252,7 +252,7 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
     // way.
     const isLarge = memory.of(largest) > bytesGuaranteed;
     const victim = isLarge ? largest : account;
-    // By half at most, then another one may have most.
+    // A victim loses half at most, then another account may have most.
     const rest = isLarge ? Math.max(bytesGuaranteed, memory.of(victim) / 2) : 0;
     const before = memory.all;
     emptyPools(memory, victim, () => memory.all > enough && memory.of(victim) > rest);

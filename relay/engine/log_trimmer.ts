@@ -235,7 +235,7 @@ export class LogTrimmer {
     }
     if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
-    // Its members and records are still counted.
+    // The channel's members and records are still counted.
     this.#logBytes.accountChanged(channel.account, -bytesPerChannel - channel.otherBytes);
     this.#heads.forget(channel.channelId);
     return "done";

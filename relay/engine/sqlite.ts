@@ -81,7 +81,7 @@ export interface ReplicaStore {
   readonly engine: Engine;
   readonly database: Database;
   readonly commits: GroupCommit;
-  /** Its slices: each is done at once, and others come between. */
+  /** Slices of trimming: each is done at once, and others come between. */
   readonly trimming: Pick<LogTrimmer, "trimSlice" | "dropSlice" | "purgeSlice">;
 }
 

@@ -3,6 +3,6 @@ import type { SessionSockets } from "../../server/http2/mod.ts";
 
 export interface GrpcCaller {
   readonly remoteAddress: string;
-  /** Its session has authenticated: limits on strangers no longer count its connection. */
+  /** The caller's session has authenticated: limits on strangers no longer count its connection. */
   readonly vouch: (session: SessionSockets) => void;
 }

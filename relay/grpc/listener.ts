@@ -26,7 +26,7 @@ import { sessionHeader } from "./typed_sessions.ts";
 export interface Problem {
   /** The thing itself, in a word. */
   readonly what: string;
-  /** For operators, and for anybody who asks. */
+  /** The text for operators, and for anybody who asks. */
   readonly text: string;
   /** Load balancers should send new sessions elsewhere as long as it lasts. */
   readonly isUnready: boolean;
@@ -46,7 +46,7 @@ export interface GrpcListenerOptions {
   readonly isBalancer?: (address: string) => boolean;
   /** Why new sessions should go elsewhere, for `/ready`; undefined when they are welcome. */
   readonly notReady: () => string | undefined;
-  /** For `/health`; none unless told. */
+  /** Problems that `/health` shows; none unless told. */
   readonly problems?: () => readonly Problem[];
   readonly budgets?: Partial<Budgets>;
   readonly lagMs?: () => number;

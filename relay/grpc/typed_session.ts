@@ -42,7 +42,7 @@ const maxBufferedBytes = 2 * limits.envelopeBytes;
 
 export class TypedSession implements TypedClient {
   readonly remoteAddress: string;
-  /** Those that carry its calls. */
+  /** The sockets that carry the session's calls. */
   readonly sockets: SessionSockets = new SessionSockets();
   readonly #options: TypedSessionOptions;
   readonly #link: TypedLink;

@@ -45,7 +45,7 @@ export class TypedSessions {
   ): Promise<ReplyBody<"GetChallenge">> {
     const held = this.#open(peer);
     const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
-    // It may have ended since the reply came, and would never be forgotten.
+    // The session may have ended since the reply came, and would never be forgotten.
     if (held.session.end !== undefined) throw endedError(held.session.end.reason);
     held.nonce = reply.nonce;
     this.#challenged.add(reply.nonce, held);

@@ -112,7 +112,10 @@ class UdpPort {
   readonly #endpoint: Deno.QuicEndpoint;
   /** The listener of the newest certificate. */
   #newest: Deno.QuicListener;
-  /** That one and the first, because a listener that is collected might stop the endpoint. */
+  /**
+   * The newest listener and the first, because a listener that is collected might stop the
+   * endpoint.
+   */
   readonly #kept: Deno.QuicListener[];
 
   constructor({ hostname, port }: ListenAddress, certificate: KeyedCertificate) {

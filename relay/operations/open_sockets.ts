@@ -6,7 +6,9 @@
 import { backlog, defaultBudgets } from "../../server/http2/mod.ts";
 import { ListenerWatch, openFileLimit } from "../../server/mod.ts";
 
-/** For the engine, the log, questions to the API, and files that are opened for a moment. */
+/**
+ * Files kept for the engine, the log, questions to the API, and files that are opened for a moment.
+ */
 const minFilesKept = 64;
 const fewestConnections = 16;
 

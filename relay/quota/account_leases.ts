@@ -48,7 +48,7 @@ export function isUsable({ granted, expiresAtMs }: HeldLease, nowMs: number): bo
 
 export class AccountLeases {
   readonly #ofKey: boolean;
-  /** As the API told with the last lease. */
+  /** The messages that are left, as the API told with the last lease. */
   #left = Infinity;
   #leases: ActiveLease[] = [];
   #lastGrant = 0;
@@ -159,7 +159,7 @@ export class AccountLeases {
     return this.#takeOut((lease) => lease.leaseId === leaseId);
   }
 
-  /** It was taken out too early. */
+  /** Puts back a lease that was taken out too early. */
   putBack(lease: ActiveLease): void {
     this.#leases.push(lease);
   }

@@ -8,7 +8,7 @@ import type { Log } from "../../server/mod.ts";
 import type { LeaseBook } from "../engine/engine.ts";
 import type { LeaseApi, QuotaReport } from "./lease_api.ts";
 
-/** As many as the API takes in one batch. */
+/** The API takes so many in one batch. */
 export const reportsPerBatch = 100;
 
 export interface SettlementDeps {

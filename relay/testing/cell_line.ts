@@ -17,7 +17,7 @@ export interface CellLineDeps {
   readonly onCell: (direction: "up" | "down", atMs: number) => void;
 }
 
-/** As a transport of the SDK holds it. */
+/** A line of cells, as a transport of the SDK holds it. */
 export interface CellLine {
   read(): Promise<Uint8Array | undefined>;
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void>;

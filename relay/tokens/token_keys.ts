@@ -30,8 +30,8 @@ export interface TokenKeysDeps {
 }
 
 /**
- * As long as the API allows its answer to be kept: beyond it nobody is let in before the API was
- * asked.
+ * How long keys are fresh: the API allows its answer to be kept for so long. Beyond this nobody is
+ * let in before the API was asked.
  */
 const freshMs = 300_000;
 /** From here on it is asked while nobody waits, so that on a busy relay nobody ever does. */

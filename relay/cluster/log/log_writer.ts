@@ -50,9 +50,9 @@ interface SentBatch {
   readonly sinceMs: number;
   /** The log has it without its predecessor: it was read, and does not count. */
   wasVoid: boolean;
-  /** Its callers were told that nobody knows. */
+  /** The callers of its commands were told that nobody knows. */
   isGivenUp: boolean;
-  /** The nodes have said that they have it. */
+  /** The nodes have said that they have the batch. */
   isStored: boolean;
 }
 

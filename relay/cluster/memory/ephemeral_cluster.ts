@@ -135,9 +135,10 @@ export class EphemeralCluster {
   }
 
   /**
-   * By a late first batch of this relay's own writer before it, whose beginning was given up. Or by
-   * another process with this relay's name: then the log on disk ends this one, so it is asked
-   * first, or the two would fence each other again and again.
+   * This writer was fenced by a late first batch of the relay's own writer before it, whose
+   * beginning was given up, or by another process with this relay's name. In the second case the
+   * log on disk ends this process, so the log is asked first, or the two would fence each other
+   * again and again.
    */
   #fenced(): void {
     this.#asking ??= this.#options.stillBegun()

@@ -55,7 +55,7 @@ export async function askForState(
     const answer = await askOnce(connection, asking);
     if (answer === "nobody") return undefined;
     if (typeof answer !== "string") return answer;
-    // It exists, so it is worth the time.
+    // A relay that answers exists, so it is worth the time.
     if (answer === "broken" && ++broken < brokenAnswers) {
       deadlineMs = performance.now() + waits.stateAll.ms;
     }

@@ -48,7 +48,7 @@ export class NodeTransport implements Transport {
   async connect(server: Server, options: ConnectionOptions): Promise<void> {
     try {
       await Promise.race([this.#connect(server, options), this.#ended.promise]);
-      // It may have ended since the race was over.
+      // The connection may have ended since the race was over.
       if (this.closeError !== undefined) throw this.closeError;
       this.#isHeld = true;
     } catch (error) {

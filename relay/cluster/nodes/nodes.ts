@@ -58,8 +58,8 @@ interface HeldSubscription {
 }
 
 /**
- * Its text is for anybody who asks: it has no address, and no words of nodes. Those are in its
- * cause.
+ * The text of this error is for anybody who asks: it has no address, and no words of nodes. Those
+ * are in the error's cause.
  */
 export class ProbeError extends Error {
   override readonly name = "ProbeError";
@@ -235,8 +235,8 @@ async function connect(options: NodesOptions, last?: string): Promise<NatsClient
     ignoreClusterUpdates: true,
     name,
     timeout: waits.nodeConnection.ms,
-    // For ever: how long is too long is decided in one place, `silence.ts`. A login that came too
-    // late counts as refused here.
+    // The client tries for ever: how long is too long is decided in one place, `silence.ts`. A
+    // login that came too late counts as refused here.
     maxReconnectAttempts: -1,
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: reconnectPauseMs,

@@ -1,7 +1,7 @@
 /** A copy of the fold as a file that one relay can be started on in place of its own. */
 import { copyKey, openReplicaStore } from "../../engine/mod.ts";
 
-/** As long as the embedded engine's: for ever. */
+/** A backup is kept as long as the embedded engine's: for ever. */
 const keptMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
 export interface BackupOptions {

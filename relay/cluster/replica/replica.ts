@@ -182,8 +182,8 @@ export class Replica {
     if (standing === "counts" && batch.number > 1) {
       for (const encoded of batch.commands) {
         const command = decodeCommand(encoded);
-        // Those that work in slices let others in between, at another moment in each relay: so they
-        // are alone.
+        // Commands that work in slices let others in between, at another moment in each relay: so
+        // they are alone.
         const isAlone = takesSlices(command);
         if (isAlone) await this.#settle();
         const result = this.#execute(command, { batch, position });

@@ -129,7 +129,7 @@ export class ReplicaSessions {
     );
   }
 
-  /** Those that ended long ago: what they sent has come, or never will. */
+  /** Forgets the sessions that ended long ago: what they sent has come, or never will. */
   forget(beforeMs: number): void {
     for (const [agentId, { isOpen, timeMs }] of this.#places) {
       if (isOpen || timeMs >= beforeMs) continue;

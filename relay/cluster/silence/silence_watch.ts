@@ -16,7 +16,7 @@ import {
 } from "./silence.ts";
 
 export interface SilenceWatchOptions {
-  /** As operators know it, with its article. */
+  /** The name by which operators know it, with its article. */
   readonly what: string;
   readonly nowMs: () => number;
   readonly log: Log;
@@ -27,7 +27,7 @@ export interface SilenceWatchOptions {
   readonly lastResort?: LastResort;
 }
 
-/** For a log without which a relay is of no use. */
+/** The last resort for a log without which a relay is of no use. */
 export interface LastResort {
   /**
    * Rejects when a new process could not use the log either, with a `ProbeError` where the reason

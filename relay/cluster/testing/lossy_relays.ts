@@ -143,7 +143,7 @@ export class LossyRelay {
     }
   }
 
-  /** As a process that is killed: what it published may still arrive. */
+  /** Ends like a process that is killed: what it published may still arrive. */
   end(): void {
     this.isRunning = false;
     this.#writer.abort(new EngineError("closed", "This relay has ended"));

@@ -31,7 +31,7 @@ export interface ChannelHost {
   readonly engine: Engine;
   readonly nowMs: () => number;
   readonly tails: DeliveryCacheBudget;
-  /** For channels without readers. */
+  /** The budget for channels without readers. */
   readonly unreadTails: DeliveryCacheBudget;
   readonly confirmations: ConfirmationBudget;
   /** How readers hear of messages. */
@@ -208,7 +208,7 @@ export class LoadedChannel implements SubscribedChannel, CachedEntries {
     for (const [agentId] of moved) this.#moved.add(agentId);
   }
 
-  /** Its reading is over and it was told. */
+  /** Forgets an agent whose reading is over, and that was told so. */
   forgetReader(agentId: AgentId): void {
     this.state.former.delete(agentId);
     this.#cursors.delete(agentId);
@@ -346,7 +346,10 @@ export class LoadedChannel implements SubscribedChannel, CachedEntries {
     this.#host.appended(this, entry);
   }
 
-  /** For entries that change the channel: at once, because one may end the reading of some. */
+  /**
+   * Tells readers of an entry that changes the channel at once, because the entry may end the
+   * reading of some.
+   */
   #tellReaders(): void {
     for (const [agentId, subscription] of this.subscriptions) {
       const end = this.endOf(agentId);

@@ -68,7 +68,7 @@ export class Confirmations {
   readonly #channelId: ChannelId;
   readonly #host: ConfirmationsHost;
   readonly #newest = new Map<AgentId, NewestConfirmation>();
-  /** By number, ascending. */
+  /** Full pages by number, ascending. */
   #closed: ConfirmationPage[] = [];
   readonly #open: ConfirmationPage[] = [];
   #lastNumber = 0;
@@ -179,7 +179,7 @@ export class Confirmations {
     if (this.#early.delete(agentId)) this.#held(-overheadBytes);
   }
 
-  /** Those that are connected without a word about this epoch, told now and then. */
+  /** Members that are connected without a word about this epoch, told now and then. */
   #unconfirmed(
     place: RiderPlace,
     room: number,

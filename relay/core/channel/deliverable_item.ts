@@ -19,7 +19,7 @@ export interface CarriedWelcome {
   readonly epoch: number;
   /** The state of that epoch, as the commit that carries the Welcome declares it. */
   readonly state: Uint8Array | undefined;
-  /** By the joining of its recipients, which is the same for most: what they are sent. */
+  /** The notices that recipients are sent, by their joining, which is the same for most. */
   readonly notices: Map<number, Uint8Array>;
 }
 
@@ -65,7 +65,7 @@ export class DeliverableItem {
     return this.#notice ??= this.#encode();
   }
 
-  /** By recipient. */
+  /** The Welcomes that the entry carries, by recipient. */
   get welcomes(): ReadonlyMap<AgentId, CarriedWelcome> {
     return this.#welcomes ??= readWelcomes(this.item);
   }

@@ -53,7 +53,10 @@ export class LoadedChannels {
     return channel;
   }
 
-  /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
+  /**
+   * Returns the channels that nobody reads and nobody used lately, the longest unused first, beyond
+   * `keep`.
+   */
   idle(keep: number): LoadedChannel[] {
     const idle = [...this].filter((channel) => this.isIdle(channel));
     return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(

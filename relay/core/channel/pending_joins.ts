@@ -118,7 +118,7 @@ export class PendingJoins {
     return this.find(requestId) ?? this.#ended.get(requestId);
   }
 
-  /** It ended at another relay. */
+  /** Takes out a request that ended at another relay. */
   endedElsewhere(requestId: JoinRequestId): void {
     const request = this.#take(requestId);
     if (request === undefined) return;

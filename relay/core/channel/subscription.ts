@@ -35,9 +35,9 @@ export interface DeliverySink {
   readonly pageBytes: number;
   /** Let this subscription have another turn: now if there is room, else when there is. */
   queue(subscription: Subscription): void;
-  /** It reads a page; only a few may at a time. */
+  /** The subscription reads a page; only a few may at a time. */
   reading(): void;
-  /** It has read, and has the next turn, because it holds what it read. */
+  /** The subscription has read, and has the next turn, because it holds what it read. */
   hasRead(subscription: Subscription): void;
   /** Nothing more will come of it. */
   finished(subscription: Subscription, end: ReadingEnd): void;
@@ -121,7 +121,9 @@ export class Subscription {
     if (this.#end.atOnce) this.#finish(this.#end);
   }
 
-  /** Its log goes away now, whatever it has not been given. */
+  /**
+   * Ends the subscription now, whatever its agent has not been given, because the log goes away.
+   */
   cut(end: ReadingEnd): void {
     if (!this.#ended) this.#finish(end);
   }
@@ -217,7 +219,8 @@ export class Subscription {
       leastPageBytes,
       Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes),
     );
-    // As of now: what is appended while the page is read lies behind it and is not part of it.
+    // The page ends at the head as it is now: what is appended meanwhile lies behind it and is not
+    // part of it.
     const { head } = this.#channel;
     this.#channel.readItems(after, maxBytes).then((items) => {
       this.#reading = false;

@@ -24,7 +24,7 @@ interface TakenAllowance {
 
 export class Allowances {
   readonly #accounts = new RecentMap<string, TakenAllowance>();
-  /** Those that differ from their records. */
+  /** Accounts whose allowances differ from their records. */
   readonly #changed = new Set<string>();
   readonly #records: Records | undefined;
 
@@ -68,7 +68,7 @@ export class Allowances {
     this.#changed.add(account);
   }
 
-  /** It was not used after all. */
+  /** Gives back an allowance that was not used after all. */
   giveBack(account: string, bytes: number): void {
     const taken = this.#accounts.get(account);
     if (taken === undefined) return;

@@ -60,7 +60,7 @@ export class AppendGate {
     return accounts <= 1 ? mostAtOnce : Math.max(leastAtOnce, Math.floor(sharedAtOnce / accounts));
   }
 
-  /** As many as the share has room for, which changes with the number of accounts. */
+  /** Wakes as many as the share has room for, which changes with the number of accounts. */
   #wake(passing: GateQueue): void {
     while (passing.underWay < this.#share) {
       const next = passing.waiting.shift();

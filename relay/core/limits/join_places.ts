@@ -64,8 +64,8 @@ export class JoinPlaces {
   }
 
   /**
-   * Those that are displaced hold nothing any more. It takes over the places of `instead`, unless
-   * it is refused.
+   * Gives the request a place. Requests that it displaces hold nothing any more. It takes over the
+   * places of `instead`, unless it is refused.
    */
   enter(request: JoinPlaceRequest, instead?: JoinRequestId): JoinPlaceVerdict {
     const nowMs = this.#deps.nowMs();
@@ -109,7 +109,7 @@ export class JoinPlaces {
     { kind, channelId, inviter }: JoinPlaceRequest,
   ): readonly Pick<JoinCirclePlace, "name" | "circle">[] {
     const { joinRequestsPerChannel, joinRequestsPerInviter } = this.#config;
-    // Those that want to come back do not wait with strangers.
+    // Agents that want to come back do not wait with strangers.
     const ofChannel = this.#circle(`${kind} ${channelId}`, joinRequestsPerChannel);
     const ofAll = { name: all, circle: this.#all };
     if (inviter === undefined) return [ofAll, ofChannel];

@@ -26,7 +26,7 @@ import { UnsolicitedAdditions } from "./unsolicited_additions.ts";
  */
 export const slowPauseMs = 2;
 
-/** Those of the core's dependencies that limits need. */
+/** The core's dependencies that limits need. */
 export interface LimitsDeps {
   readonly engine: Pick<Engine, "records" | "storage">;
   readonly cluster?: { waitingMs(): number } | undefined;
@@ -48,17 +48,17 @@ export class CoreLimits {
   readonly reserves = new Allowances();
   readonly unasked = new UnsolicitedAdditions();
   readonly storage: StorageWatch;
-  /** For parts of requests that take less than a millisecond. */
+  /** Turns for parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;
   /**
-   * For parts of requests that take milliseconds: one at a time, of whichever account, with pauses
-   * between.
+   * Turns for parts of requests that take milliseconds: one at a time, of whichever account, with
+   * pauses between.
    */
   readonly slowTurns: FairTurns;
-  /** For what appends to a channel, by the account that made the channel. */
+  /** Turns for what appends to a channel, by the account that made the channel. */
   readonly appends = new AppendGate();
   readonly logins: Logins;
-  /** For places of all kinds. */
+  /** The dependencies that places of all kinds need. */
   readonly places: PlaceDeps;
   readonly #deps: LimitsDeps;
 

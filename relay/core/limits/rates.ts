@@ -21,12 +21,14 @@ export class CoreRates {
   readonly work: AccountBuckets;
   /** KeyPackages that an account claims, of whomever. */
   readonly claims: AccountBuckets;
-  /** The same of one agent, by account and agent. */
+  /** Limits claims for one target agent. The key is account and agent. */
   readonly targetClaims: Buckets;
-  /** Those of them that may be used once, and those that a pool serves to its end. */
+  /**
+   * Limits claims of KeyPackages that may be used once, and claims that a pool serves to its end.
+   */
   readonly singleUseClaims: Buckets;
   readonly firstClaims = new Buckets(again(3));
-  /** By agent. */
+  /** Limits invites by agent. */
   readonly invites: Buckets;
   /**
    * Limits foundings of one channel by one owner, and claims of one member's KeyPackages for them:

@@ -8,7 +8,7 @@ import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
 
 export interface AppendAnswer extends AppendedEntry {
-  /** It had been appended before; this is the original answer. */
+  /** The entry had been appended before; this is the original answer. */
   readonly duplicate: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface AppendTurn {
 }
 
 /**
- * Appends when the account has a turn for it; an entry that depends on the channel's state is made
+ * Appends when it is the account's turn. An entry that depends on the channel's state is made only
  * then. Throws `Refusal` when it lost a race or the channel is gone.
  */
 export async function appendSettled(
@@ -106,7 +106,10 @@ function settledOf(
 
 const maxAttempts = 5;
 
-/** For what belongs to no epoch: made again when a commit came in between. Throws `Refusal`. */
+/**
+ * Appends what belongs to no epoch: the entry is made again when a commit came in between. Throws
+ * `Refusal`.
+ */
 export async function appendInAnyEpoch(
   core: CoreParts,
   channel: LoadedChannel,

@@ -296,7 +296,7 @@ function checkAnswers(
   );
 }
 
-/** Those of the added that ask to come back, whomever they ask. */
+/** Returns those of the added that ask to come back, whomever they ask. */
 function askingIn({ joins }: CoreParts, { channelId, added }: CommitRequest): Set<AgentId> {
   return new Set(added.filter((agentId) => joins.ofAgent(agentId, channelId)?.kind === "rejoin"));
 }

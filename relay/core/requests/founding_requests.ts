@@ -55,7 +55,7 @@ export async function claimForFounding(
     const claim = { channelId, agentId, nonce, hasJoined };
     let claimed = await repeatClaim(asker, claim);
     if (claimed === undefined) {
-      // As often as the relay lets an owner begin anew, each of its members is claimed once.
+      // Each member is claimed once for each time that the relay lets an owner begin anew.
       const waitMs = core.limits.rates.foundings.take(`${channelId} ${agentId}`, core.deps.nowMs());
       retryAfterMs ??= waitMs;
       const anew = waitMs === undefined ? await claimKeyPackage(asker, claim) : undefined;
@@ -176,7 +176,7 @@ async function appendJudged(
       ) throw error;
     }
     const isPaid = payLostAttempt(asker, channel.channelId, entry.body.length);
-    // It does not stand in the log: nobody need wonder.
+    // The founding does not stand in the log: nobody need wonder.
     try {
       if (await overtakerOf(asker, channel, judgedAt) !== body.founding.blamed) {
         count(asker, channel);
@@ -196,7 +196,7 @@ function rateKey({ agent }: AgentAsker, { channelId }: LoadedChannel): string {
   return `${channelId} by ${agent.agentId}`;
 }
 
-/** For the hourly limit. */
+/** Counts a founding for the hourly limit. */
 function count(asker: AgentAsker, channel: LoadedChannel): void {
   asker.core.limits.rates.foundings.take(rateKey(asker, channel), asker.core.deps.nowMs());
 }

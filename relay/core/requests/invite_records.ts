@@ -65,9 +65,9 @@ export interface InviteChanges {
 }
 
 /**
- * Those that it lets in use their invites up. An agent that it removes against its will takes with
- * it the invites that it made and the one by which it came: its maker gave it to the wrong one, or
- * it has become known to others.
+ * Returns the changes of invite records with a commit. Agents that it lets in use their invites up.
+ * An agent that it removes against its will takes with it the invites that it made and the one by
+ * which it came: its maker gave it to the wrong one, or it has become known to others.
  */
 export async function inviteChanges(
   core: CoreParts,

@@ -9,7 +9,7 @@ import { accountIsFull, channelIsFull, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 
-/** Its record stays on disk for so long; the reply tells. */
+/** An invite's record stays on disk for at most so long; the reply tells. */
 export const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
 
 export async function registerInvite(

@@ -19,8 +19,8 @@ interface KeyPackageClaim {
   readonly agentId: AgentId;
   readonly nonce: Uint8Array;
   /**
-   * It came into the channel itself: no rate refuses its owners, but its pool is shared all the
-   * same.
+   * The agent came into the channel itself: no rate refuses its owners, but its pool is shared all
+   * the same.
    */
   readonly hasJoined: boolean;
 }

@@ -147,7 +147,7 @@ async function append(
   const { meter, nowMs } = core.deps;
   let appended: boolean | undefined = false;
   try {
-    // Its agent may be back already, and have asked whether this message stands in the log.
+    // The sender may be back already, and have asked whether this message stands in the log.
     const checkWanted = (): void => {
       if (asker.session.isEnded) throw new Refusal("transport_error", "The session has ended");
       if (inRun?.refusal !== undefined) throw inRun.refusal;

@@ -94,7 +94,7 @@ function tell({ core }: AgentAsker, channel: LoadedChannel, request: RejoinReque
   tellReaders(core, channel, request);
 }
 
-/** Those that read the channel at this relay. */
+/** Tells the members that read the channel at this relay. */
 export function tellReaders(core: CoreParts, channel: LoadedChannel, request: RejoinRequest): void {
   request.toldAtMs = core.deps.nowMs();
   request.leafSenders.clear();

@@ -30,7 +30,7 @@ const agentsAtOnce = 4;
  */
 export const leastAccounts = 4;
 
-/** By those who wait for each. */
+/** Returns the sizes of the Welcomes by the agents that wait for them. */
 export function welcomeBytesOf(
   welcomes: readonly { readonly recipients: readonly AgentId[]; readonly welcome: Uint8Array }[],
 ): ReadonlyMap<AgentId, number> {

@@ -19,9 +19,9 @@ export interface ConnectedAgent extends SharingAgent {
   /** When the agent's token was issued. */
   issuedAtMs: number;
   expiresAtMs: number;
-  /** Its client takes `returnWithinMs`. */
+  /** The agent's client takes `returnWithinMs`. */
   readonly knowsReturns?: boolean;
-  /** Its session's number, where several relays share a log. */
+  /** The number of the agent's session, where several relays share a log. */
   readonly session?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function covers(
   return grant === undefined || rightsIn(grant.scopes, channel).size > 0;
 }
 
-/** By a guest pass: its channel is named by its id. */
+/** Returns whether the agent has a guest pass: its channel is named by its id. */
 export function isGuest({ grant }: Pick<ConnectedAgent, "grant">): boolean {
   return grant !== undefined && grant.scopes.some((scope) => "channelId" in scope);
 }

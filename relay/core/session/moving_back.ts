@@ -18,7 +18,7 @@ export interface MovingBackHost {
   readonly countOfAgents: number;
   /** New ones are taken, with all that they bring. */
   readonly hasRoom: boolean;
-  /** It does not stop, is not busy, and nothing that it asked for waits for long. */
+  /** The relay does not stop, is not busy, and nothing that it asked for waits for long. */
   readonly isWell: boolean;
 }
 
@@ -28,7 +28,7 @@ const risingMs = 60_000;
 const steadyMs = 30_000;
 /** A session is moved once in this time. */
 export const movedAgainMs = 10 * 60_000;
-/** It has asked for nothing for so long. */
+/** A session is idle when it has asked for nothing for so long. */
 const idleMs = 2_000;
 /** One that came back within this time stays for this time. */
 const [returnMs, stayMs] = [60_000, 60 * 60_000];
@@ -50,7 +50,7 @@ export class MovingBack {
     if (host.deps.cluster !== undefined) this.#lookLater();
   }
 
-  /** For the other relays. */
+  /** The load that the other relays are told. */
   get load(): RelayLoad {
     const { config: { maxSessions }, countOfAgents, hasRoom, isWell, deps } = this.#host;
     const ageMs = deps.elapsedMs() - this.#beganMs;
@@ -60,14 +60,14 @@ export class MovingBack {
     return { sessions: countOfAgents, hasRoom, capacity, isSteady, isSending };
   }
 
-  /** It has asked for something. */
+  /** The session has asked for something. */
   used(session: Session): void {
     if (this.#host.deps.cluster !== undefined) {
       this.#usedMs.set(session, this.#host.deps.elapsedMs());
     }
   }
 
-  /** It has a session here. */
+  /** The agent has a session here. */
   came(agentId: AgentId): void {
     const sentMs = this.#sentMs.get(agentId);
     if (sentMs === undefined) return;

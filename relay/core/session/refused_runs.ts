@@ -21,8 +21,8 @@ export interface MessageInRun {
 }
 
 /**
- * As many as a session reads by default. Beyond so many channels, the refusal that is oldest is
- * forgotten.
+ * The most channels with a refusal: as many as a session reads by default. Beyond so many channels,
+ * the refusal that is oldest is forgotten.
  */
 export const refusedChannels = 1_000;
 

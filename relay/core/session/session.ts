@@ -49,7 +49,7 @@ export interface SessionHost {
    * of the work.
    */
   refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
-  /** It has asked for something, or reads another number of channels. */
+  /** The session has asked for something, or reads another number of channels. */
   used(session: Session): void;
   ended(session: Session): void;
   /**
@@ -57,7 +57,7 @@ export interface SessionHost {
    * whether it did.
    */
   sentElsewhere(session: Session): boolean;
-  /** Its client knows that it is authenticated: tell it what waited for it. */
+  /** The session's client knows that it is authenticated: tell it what waited for it. */
   greet(session: Session): void;
   /**
    * Sends requests to join and Welcomes that wait for this session, as far as its link has room.
@@ -112,7 +112,7 @@ export class Session implements CoreSession, DeliverySink {
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
   readonly #riders = new PiggybackedStatements(this.#subscriptions);
-  /** Those that hold a page which they have just read. */
+  /** Subscriptions that hold a page which they have just read. */
   readonly #ready = new Set<Subscription>();
   #reads = 0;
   #running = false;

@@ -112,8 +112,8 @@ export class SessionPlaces {
   }
 
   /**
-   * It has asked for something, or does not read what it read. Nothing is known of a session that
-   * was not admitted.
+   * The session has asked for something, or does not read what it read. Nothing is known of a
+   * session that was not admitted.
    */
   used(session: Session): void {
     const standing = session.subscriptions.size > 0 ? "kept" : "plain";

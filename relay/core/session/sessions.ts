@@ -128,7 +128,7 @@ export class Sessions implements SessionHost {
     return this.#byAgent.get(agentId);
   }
 
-  /** Those of agents, the oldest first. */
+  /** Returns the sessions of agents, the oldest first. */
   withAgents(): Iterable<Session> {
     return this.#byAgent.values();
   }
@@ -161,7 +161,7 @@ export class Sessions implements SessionHost {
     return Math.round(Math.min(longestReturnMs, Math.max(shortestReturnMs, ms / (others || 1))));
   }
 
-  /** For other relays. */
+  /** The load that other relays are told. */
   get load(): RelayLoad {
     return this.#moving.load;
   }

@@ -112,7 +112,7 @@ export class Actor {
     return this.client.call("SendMessage", messageRequest(channelId, epoch, number, bytes));
   }
 
-  /** Its leaves are numbered. */
+  /** Leaves the channel. The agent's leaves are numbered. */
   leave(channelId: ChannelId, leaf = 1): Promise<ReplyBody<"LeaveChannel">> {
     const leafHash = new Uint8Array(32).fill(leaf);
     const signature = this.agent.sign(

@@ -21,7 +21,10 @@ export class SimulatedTime extends SimulatedClock {
     await this.settle();
   }
 
-  /** As if the process had slept: the clock jumps, then everything that is overdue runs once. */
+  /**
+   * Passes time as if the process had slept: the clock jumps, then everything that is overdue runs
+   * once.
+   */
   async leap(ms: number): Promise<void> {
     this.stall(ms);
     await this.advance(0);

@@ -18,7 +18,7 @@ import type { Entry, NewChannel } from "../../engine/engine.ts";
 export interface Stay {
   /** The commit that added it; 0 for the creator. */
   readonly joined: number;
-  /** Its leave statement, or the entry by which it lapsed. */
+  /** The agent's leave statement, or the entry by which it lapsed. */
   stopped?: { readonly sequence: number; readonly reason: "left" | "lapsed" };
   /** The commit that removed it: the last entry that it reads. */
   end?: number;
@@ -27,7 +27,9 @@ export interface Stay {
   next?: Stay;
   /** The entry with its latest Welcome. */
   welcome?: number;
-  /** Its acknowledgements: asked for at most, surely in the relay's memory, surely on disk. */
+  /**
+   * The agent's acknowledgements: asked for at most, surely in the relay's memory, surely on disk.
+   */
   acknowledged: { asked: number; known: number; durable: number };
 }
 
@@ -85,7 +87,7 @@ export class ModelChannel {
     );
   }
 
-  /** Those that said so. */
+  /** The agents that said that they leave. */
   get leavers(): AgentId[] {
     return this.leaving.filter((agentId) => this.members.get(agentId)?.stopped?.reason === "left");
   }
