@@ -66,7 +66,10 @@ export class ChannelTransportFactory implements TransportFactory {
     return a2aBinding;
   }
 
-  /** For the address in a card. Throws `StaticError` when this agent is not in that channel. */
+  /**
+   * Creates the transport for the address in a card. Throws `StaticError` when this agent is not in
+   * that channel.
+   */
   async create(url: string, agentCard: AgentCard): Promise<Transport> {
     const callee = await calleeOf(this.#source, url, this.#options);
     const post: typeof globalThis.fetch = (_address, init = {}) => postTo(callee, init);

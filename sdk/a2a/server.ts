@@ -234,7 +234,7 @@ async function* untilAborted(
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // It may be waiting for an event that never comes.
+    // The iterator may be waiting for an event that never comes.
     void iterator.return?.(undefined).catch(() => {});
   }
 }

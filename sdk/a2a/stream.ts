@@ -22,7 +22,9 @@ import {
   withShortError,
 } from "./wire.ts";
 
-/** For events that the agent has sent and that have not come when its reply has. */
+/**
+ * How long to wait for events that the agent has sent and that have not come when its reply has.
+ */
 const lateMs = 30_000;
 /** The agent is told that nobody reads, unless it is away. */
 const stopMs = 60_000;
@@ -73,7 +75,7 @@ class Events {
   readonly #call: ChannelCall;
   readonly #conversation = encodeBase64url(platform.randomBytes(idBytes));
   readonly #stop = new AbortController();
-  /** Those that came, of the newest attempt, by their number. */
+  /** Events of the newest attempt that came, by their number. */
   readonly #waiting = new Map<number, string>();
   #attempt = 1;
   #next = 1;

@@ -55,7 +55,7 @@ export function parseEnd(body: unknown): EventStreamEnd | undefined {
   return isCount(attempt) && isCount(events) ? { attempt, events } : undefined;
 }
 
-/** As of other errors that an agent answers with. */
+/** The length limit is that of other errors that an agent answers with. */
 const maxErrorText = 1024;
 
 /** Returns an answer as it came, but for the text of an error: people read it, and logs keep it. */

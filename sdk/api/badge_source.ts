@@ -38,6 +38,6 @@ function givenSource(
 ): OwnSource {
   if (typeof option === "function") return { everyMs: hourMs, read: async () => await option() };
   if (!isBadgeFile(option)) return { everyMs: hourMs, read: () => Promise.resolve(option) };
-  // It may come later, and is replaced in time.
+  // The file may come later, and is replaced in time.
   return { everyMs: minuteMs, read: () => readTextFile(option).catch(() => undefined) };
 }

@@ -33,7 +33,7 @@ const ownMark = "own";
  * token is of.
  */
 const unknownApi = "unknown";
-/** That an error lists. */
+/** The most items that an error lists. */
 const maxShown = 3;
 
 type LinkStore = Pick<RecordStore, "get" | "put">;
@@ -43,7 +43,7 @@ type ServiceAddress = Pick<AgentService, "apiUrl" | "authorities">;
 /** The options from a link, or from the user. */
 export interface LinkedOptions<Options> {
   readonly options: Options;
-  /** By the pass of a link: the account of its key is another's. */
+  /** The agent has the pass of a link: the account of its key is another's. */
   readonly isGuest: boolean;
   /** To be called when the connection stands, with the API if it is known. */
   readonly remember: (service: ServiceAddress | undefined) => Promise<void>;
@@ -133,7 +133,7 @@ async function discover(
   return done(answer, "Cannot use the link", apiUrl);
 }
 
-/** Those of the API, as far as the link names them. */
+/** Returns the relays of the API, as far as the link names them. */
 function relayOf({ apiUrl, relayUrls }: JoinLink, found: ServiceDiscovery): string {
   const told = relayUrlsOf(found);
   const shared = relayUrls.length === 0 ? told : told.filter((each) => relayUrls.includes(each));
@@ -177,7 +177,7 @@ interface KnownService {
   readonly apiUrl: string;
   /** With a key or token of the user's own, not with a link. */
   readonly isOwn: boolean;
-  /** As `AgentService` has them; from a link exactly one. */
+  /** The authorities as `AgentService` has them; from a link exactly one. */
   readonly authorities: readonly string[];
 }
 

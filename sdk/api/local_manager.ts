@@ -111,7 +111,7 @@ export class LocalManager extends LocalClient implements ManagerPort {
   async #endUnused(): Promise<void> {
     const { store, session, runtime } = this.#agent.parts;
     for (const { channelId } of await listChannels(store).catch(() => [])) {
-      // By its id: a channel that is over is not begun anew for this.
+      // The channel is found by its id: one that is over is not begun anew for this.
       await this.#tidy(() => this.#agent.find(channelId));
     }
     // This ends passes for channels that the agent has left.
@@ -125,7 +125,7 @@ export class LocalManager extends LocalClient implements ManagerPort {
       const channel = await find();
       if (channel !== undefined) await this.#book.tidy(channel.rooms.membership);
     } catch {
-      // It is done the next day.
+      // The invites are tidied the next day.
     }
   }
 

@@ -1,4 +1,4 @@
-/** For `static doctor`: the ML-KEM that opens Welcomes here. */
+/** Tells `static doctor` of the ML-KEM that opens Welcomes here. */
 import { platform } from "#platform";
 import { createSignatures } from "../mls/crypto/signatures.ts";
 

@@ -46,7 +46,7 @@ interface HeldBadge {
 
 interface HeldIssuer {
   readonly document: IssuerDocument;
-  /** By the local clock. */
+  /** When the document was read, by the local clock. */
   readonly readMs: number;
 }
 
@@ -90,8 +90,8 @@ export class ServiceBadge {
   }
 
   /**
-   * Those of these agents that the account has given no badge; nobody when that cannot be told now.
-   * Asks only for agents that it does not know yet. Never rejects.
+   * Returns those of these agents that the account has given no badge; nobody when that cannot be
+   * told now. Asks only for agents that it does not know yet. Never rejects.
    */
   async strangersAmong(agentIds: readonly AgentId[]): Promise<readonly AgentId[]> {
     const isUnknown = (agentId: AgentId): boolean => !this.#badged.has(agentId);

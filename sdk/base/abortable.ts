@@ -22,7 +22,7 @@ export async function abortable<T>(
     signal.addEventListener("abort", stop, { once: true });
   });
   const work = act();
-  // Its failure after it was given up is nobody's surprise.
+  // A failure of the work after it was given up is nobody's surprise.
   work.catch(() => {});
   return await Promise.race([work, aborted]).finally(() =>
     signal.removeEventListener("abort", stop)

@@ -45,7 +45,7 @@ export type IncomingHead = Omit<IncomingEnvelope, "kind" | "lane" | "fields" | "
 
 export interface ContentReader {
   readonly agentId: AgentId;
-  /** By the relay's clock. */
+  /** The present time by the relay's clock. */
   readonly nowMs: number;
   /** Longer than this the relay keeps nothing: no request has more time, whatever it says. */
   readonly maxAgeMs: number;

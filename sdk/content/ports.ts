@@ -8,7 +8,7 @@ import type { IncomingEnvelope } from "./incoming.ts";
 /** A request or a reply that arrived. */
 export interface HandedMessage {
   readonly incoming: IncomingEnvelope;
-  /** It is done with. `changes` are written with it. */
+  /** The program is done with it. `changes` are written with that. */
   readonly done: (changes?: readonly RecordChange[]) => void;
 }
 
@@ -81,7 +81,7 @@ export interface ContentPorts {
    */
   readonly stands: (id: MessageId) => Promise<boolean>;
   readonly tell: (event: RequestEvent) => void;
-  /** Its sender broke the rules. */
+  /** Called when the sender of a message broke the rules. */
   readonly refuse: (incoming: IncomingEnvelope, why: string) => void;
 }
 

@@ -12,9 +12,9 @@ export interface AskingMessage {
 
 /** A debt, to be written in one with the acknowledgement that it tells of. */
 export interface OwedChange {
-  /** As it is when it is written. */
+  /** Returns the debt as it is when it is written. */
   readonly change: () => RecordChange;
-  /** It is on disk. */
+  /** The debt is on disk. */
   readonly written: () => void;
 }
 

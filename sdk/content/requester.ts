@@ -43,7 +43,7 @@ export interface AskOptions extends ContentOptions {
 
 interface PendingRequest extends AnswerQueue {
   readonly key: string | undefined;
-  /** Those whose reply has not come. */
+  /** The addressees whose reply has not come. */
   readonly waiting: Set<AgentId>;
   /** How many have said that the same request may succeed later. */
   later: number;
@@ -125,7 +125,7 @@ export class Requester {
     handed.done();
   }
 
-  /** It will not reply any more. */
+  /** Fails what waits for a reply of this agent: it will not reply any more. */
   gone(agentId: AgentId): void {
     for (const pending of [...this.#pending]) this.#fail(pending, [agentId], goneError(agentId));
   }

@@ -374,7 +374,7 @@ export class Service {
     if (this.#waiting.delete(key)) this.#waitingBytes -= handed.incoming.body.length;
   }
 
-  /** Those whose time is over while nobody has begun them. */
+  /** Takes out later the requests whose time is over while nobody has begun them. */
   #sweepLater(): void {
     this.#cancelSweep();
     const next = Math.min(...Array.from(this.#waiting.values(), ({ deadlineMs }) => deadlineMs));

@@ -49,7 +49,9 @@ export class HeaderFields {
     }
   }
 
-  /** Its length is judged before its items. A list that must be given and is not is empty. */
+  /**
+   * The length of a list is judged before its items. A list that must be given and is not is empty.
+   */
   #list(name: string, { shape, limits, optional }: Extract<HostField, { kind: "list" }>): unknown {
     const value = this.#value(name) ?? (optional === true ? undefined : []);
     if (Array.isArray(value)) checked(name, value.length, limits);
@@ -131,7 +133,7 @@ export class HeaderFields {
     return this.#header;
   }
 
-  /** As it came from JSON. */
+  /** Returns the value as it came from JSON. */
   raw(name: string): unknown {
     return this.#value(name);
   }

@@ -31,11 +31,11 @@ export interface HostSearch {
 }
 
 /**
- * For a host that is being started by another program, and one that goes: twice as long as a host
- * tries at a busy service.
+ * How long to wait for a host that is being started by another program, and for one that goes:
+ * twice as long as a host tries at a busy service.
  */
 const [patienceMs, lookMs] = [120_000, 20];
-/** For the first word of a host that runs. */
+/** How long to wait for the first word of a host that runs. */
 const silenceMs = 20_000;
 /** A directory that something else than a host holds is not waited for longer. */
 const lockedMs = 1_500;
@@ -58,7 +58,8 @@ export async function findHost(finding: HostSearch, signal?: AbortSignal): Promi
     if (running !== undefined && await isOurs(running, place, finding)) return running;
     const turn = running === undefined ? await startInTurn(place, finding) : "none";
     const nowMs = runtime.nowMs();
-    // It is there, however long it took; one that always goes again is not started for ever.
+    // The host is there, however long that took; one that always goes again is not started for
+    // ever.
     if (turn === "started" && starts++ < maxDeaths) waitingSinceMs = nowMs;
     const failure = turn instanceof StaticError ? turn : undefined;
     if (failure?.code === "store_locked") {
@@ -204,7 +205,7 @@ async function start(place: HostPlace, { hosts, options }: HostSearch): Promise<
   }
 }
 
-/** It ended before it said why. */
+/** Returns whether a host ended before it said why. */
 function isDeath({ code, retryable }: StaticError): boolean {
   return code === "internal" && retryable;
 }

@@ -36,7 +36,7 @@ export type AheadRuntime = Pick<Runtime, "nowMs" | "after">;
 
 export class ReadAhead {
   readonly #runtime: AheadRuntime;
-  /** Those of a channel that hold something. */
+  /** The readers of a channel that hold something. */
   readonly #holding: Set<ReadAhead>;
   #items: HostItem[] = [];
   /** In the program's hands. */

@@ -137,7 +137,7 @@ export class RemoteChannel implements ChannelPort {
     }
   }
 
-  /** It was left, or is closed. */
+  /** The channel was left, or is closed. */
   ended(error: StaticError): void {
     this.#tell({ type: "ended", error, ...this.#now });
   }

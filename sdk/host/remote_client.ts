@@ -101,7 +101,7 @@ export class RemoteClient implements ManagerPort {
     given: OperationExtras = {},
   ): Promise<Channel> {
     const open = this.#channels.get(String(fields["channel"]));
-    // Its state arrives without asking.
+    // The channel's state arrives without asking.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
     // Whatever way it was entered at a host that died then, it is there now. Ways that open it say
     // so of another channel.

@@ -11,7 +11,7 @@ export interface OpenStream {
 
 export interface StreamOptions {
   readonly bytes?: Uint8Array;
-  /** It cannot be said twice: it ends with its host. */
+  /** The request cannot be made twice: the stream ends with its host. */
   readonly isOnce?: boolean;
 }
 
@@ -74,7 +74,7 @@ export class RemoteStream {
           this.#ended = true;
           // Closing the client ends loops quietly.
           if (this.#link.isClosed) return undefined;
-          // Its messages at the host are for others.
+          // The stream's messages at the host are for others.
           if (stream !== undefined) {
             stream.connection.call("end", { stream: stream.number }).catch(() => {});
           }

@@ -33,20 +33,20 @@ interface KeptInvite {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   readonly secret: Uint8Array;
-  /** By the relay's clock. */
+  /** When it expires, by the relay's clock. */
   readonly expiresAtMs: number;
-  /** By our own: a relay can make its clock say anything. */
+  /** When it expires, by our own clock: a relay can make its clock say anything. */
   readonly expiresHereAtMs: number;
   readonly uses: number;
   /** The member whose place the agent takes that joins by it. */
   readonly replaces: AgentId | undefined;
-  /** By hashes of the KeyPackages that may come in, in hexadecimal. */
+  /** Admissions by hashes of the KeyPackages that may come in, in hexadecimal. */
   readonly admitted: ReadonlyMap<string, InviteAdmission>;
   /** Made for the agent that joins by it; ended with it. */
   readonly pass: GuestPass | undefined;
   /** Agents that join by it come as guests of the channel. */
   readonly guest: boolean;
-  /** It is kept until its pass has been revoked. */
+  /** The invite has ended. It is kept until its pass has been revoked. */
   readonly ended: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface RequestNote {
   readonly admittedIn: number | undefined;
   /** The member whose place it takes, by the invite's record. */
   readonly replaces: AgentId | undefined;
-  /** It comes as a guest, by that record. */
+  /** The agent comes as a guest, by that record. */
   readonly guest: boolean;
 }
 
@@ -89,7 +89,7 @@ export interface InviteBookDeps {
   readonly revokePass: (id: string) => Promise<void>;
 }
 
-/** That an invite is for a guest, and the pass that was made for it, if this agent made one. */
+/** Says that an invite is for a guest, and which pass was made for it, if this agent made one. */
 export interface GuestInvite {
   readonly pass: GuestPass | undefined;
 }
@@ -109,12 +109,13 @@ export type DeliveredJoinRequest = NoticeBody<"DeliverJoinRequest">;
 export class InviteBook {
   readonly #deps: InviteBookDeps;
   /**
-   * For records that are read, changed and written: an invite that is revoked meanwhile must not
-   * come back.
+   * Puts reads and writes of records in a row: an invite that is revoked meanwhile must not come
+   * back.
    */
   readonly #changes = new Serial();
   /**
-   * Those by which somebody is being let in, as they are on disk; a commit cannot wait for that.
+   * Invites by which somebody is being let in, as they are on disk; a commit cannot wait for the
+   * disk.
    */
   readonly #used = new Map<InviteId, KeptInvite>();
   /** The passes, also of channels that this agent has left, with which the invites are deleted. */
@@ -154,7 +155,7 @@ export class InviteBook {
     return { invite: { channelId, name, inviter: this.#deps.agentId, secret }, expiresAtMs };
   }
 
-  /** Those of a channel that somebody could join with. */
+  /** Returns the invites of a channel that somebody could join with. */
   async list(scene: InviteScene): Promise<InviteState[]> {
     return (await this.#all(scene.channelId))
       .filter((each) =>
@@ -285,7 +286,7 @@ export class InviteBook {
     return [...this.#used].find(isIt)?.[0];
   }
 
-  /** Its request is answered, refused, or judged anew later. */
+  /** The request is answered, refused, or judged anew later. */
   settled({ inviteId }: Pick<DeliveredJoinRequest, "inviteId">): void {
     this.#used.delete(inviteId);
   }
@@ -346,7 +347,8 @@ export class InviteBook {
         if (await this.#deps.store.get(invitesKind(channelId), inviteId) !== undefined) {
           return undefined;
         }
-        // As it is now: the API was asked about others meanwhile, and a guest may have come in.
+        // The pass is read as it is now: the API was asked about others meanwhile, and a guest may
+        // have come in.
         return await this.#passes.get(id);
       });
       // Nobody waits for the API.
@@ -373,7 +375,7 @@ export class InviteBook {
     );
   }
 
-  /** By either clock; both are given `graceMs` more. */
+  /** Returns whether an invite is over by either clock; both are given `graceMs` more. */
   #isOver({ expiresAtMs, expiresHereAtMs }: KeptInvite, graceMs = 0): boolean {
     const { relayNowMs, runtime } = this.#deps;
     return relayNowMs() > expiresAtMs + graceMs || runtime.nowMs() > expiresHereAtMs + graceMs;

@@ -190,7 +190,7 @@ export class JoinAnswers {
     }
   }
 
-  /** Those who asked are members, or their time is over. */
+  /** Forgets requests: those who asked are members, or their time is over. */
   #settle(requests: readonly DeliveredJoinRequest[]): void {
     for (const { channelId, requestId } of requests) {
       this.#waiting.get(channelId)?.delete(requestId);
@@ -231,17 +231,17 @@ export class JoinAnswers {
 }
 
 /**
- * Those who asked are not to blame for it, and can be let in later: by the next start, when it is
- * our disk.
+ * Returns whether requests wait because of this error: those who asked are not to blame for it, and
+ * can be let in later, by the next start when it is our disk.
  */
 function mustWait(error: StaticError): boolean {
   return error instanceof TransportError || isCode(error, "store_full", "store_failed");
 }
 
 /**
- * Those that one commit can let in without one of them deciding about another: each agent once,
- * each identity once, and nobody that another one replaces. The others wait for the next commit,
- * before any use of their invites is counted.
+ * Returns the applicants that one commit can let in without one of them deciding about another:
+ * each agent once, each identity once, and nobody that another one replaces. The others wait for
+ * the next commit, before any use of their invites is counted.
  */
 function withoutConflicts<T extends { readonly verdict: Applicant }>(applying: readonly T[]): T[] {
   const taken = new Set<string>();

@@ -126,7 +126,7 @@ async function openHere(
   return channel;
 }
 
-/** As the caller wants it. */
+/** How the caller wants to join. */
 export interface JoinUse extends WelcomeDemands {
   readonly timeoutMs: number;
 }
@@ -183,7 +183,7 @@ async function joinInTurn(
     await forget();
     return channel;
   } catch (error) {
-    // It has left again: a member that was let in once is not let in by the same KeyPackage.
+    // The agent has left again: a member that was let in once is not let in by the same KeyPackage.
     if (isCode(error, "not_attested")) await forget();
     throw error;
   }

@@ -48,7 +48,7 @@ const protocol = "static-relay/1";
  * it open too. Ours as well would double what an idle agent costs.
  */
 const liveness = { maxIdleTimeout: 36_000 };
-/** As the relay does: BBR, which does not take a lossy network for a full one. */
+/** The relay uses the same: BBR, which does not take a lossy network for a full one. */
 const congestionControl = "low-latency";
 
 export const quic: Connector = {
@@ -102,7 +102,7 @@ async function refused({ closed }: QuicConnection, error: unknown): Promise<neve
   throw code === undefined ? error : createError(code, message);
 }
 
-/** For IPv4 and IPv6 at once, or for IPv4 alone where a machine has no other. */
+/** Opens an endpoint for IPv4 and IPv6 at once, or for IPv4 alone where a machine has no other. */
 function openEndpoint({ QuicEndpoint }: DenoQuic): QuicEndpoint {
   try {
     return new QuicEndpoint({ hostname: "::" });

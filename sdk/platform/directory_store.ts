@@ -128,7 +128,7 @@ async function lock(location: string): Promise<() => Promise<void>> {
     } catch (cause) {
       const error = openingError(cause);
       if (error.code !== "store_corrupt" || attempt > 0) throw error;
-      // It holds nothing, so when it is damaged it is made anew.
+      // The lock's database holds nothing, so when it is damaged it is made anew.
       await rm(location, { recursive: true });
     }
   }
@@ -180,8 +180,8 @@ function keyFile(directory: string): KeyStorage {
 }
 
 /**
- * Its blocks are written when it is made: what is overwritten later is overwritten where it lies,
- * if the file system can.
+ * The file's blocks are written when it is made: what is overwritten later is overwritten where it
+ * lies, if the file system can.
  */
 function periodFile(directory: string): PeriodStorage {
   const path = join(directory, "period");

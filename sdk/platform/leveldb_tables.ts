@@ -129,7 +129,7 @@ function checkBlock(block: Uint8Array): void {
   if (found !== restarts.length) throw new TableDamage();
 }
 
-/** As LevelDB orders them: by name, then the newest first. */
+/** Compares keys as LevelDB orders them: by name, then the newest first. */
 function compareKeys(a: Uint8Array, b: Uint8Array): number {
   const [aName, bName] = [a.length - internalBytes, b.length - internalBytes];
   for (let i = 0; i < aName && i < bName; i++) {

@@ -58,8 +58,8 @@ function isDecodable(text: string): boolean {
 }
 
 /**
- * By name, with everything below it; by address; by a range of addresses, as in `10.0.0.0/8`; or
- * `*` for all.
+ * Returns whether a list exempts a host: by name, with everything below it; by address; by a range
+ * of addresses, as in `10.0.0.0/8`; or `*` for all.
  */
 function isExempt(host: string, list: string): boolean {
   return list.split(",").map((entry) => entry.trim().toLowerCase()).some((entry) => {
@@ -94,7 +94,7 @@ export async function openTunnel(
   return proxy && await tunnelTo(place, proxy, signal);
 }
 
-/** For one call of `node:https`: over such a connection. Undefined when the way is direct. */
+/** Opens an agent for one call of `node:https`, with a tunnel. Undefined when the way is direct. */
 export async function openTunnelAgent(
   url: string,
   trust: ConnectionOptions,
@@ -110,7 +110,7 @@ export async function openTunnelAgent(
     host,
     ...(isIP(host) === 0 && { servername: host }),
   });
-  // It has an owner for its errors before the call has taken it.
+  // The socket has an owner for its errors before the call has taken it.
   secured.on("error", () => {});
   return Object.assign(new Agent(), { createConnection: () => secured });
 }

@@ -15,7 +15,7 @@ interface TimedWait {
 type Timer = ReturnType<typeof setTimeout>;
 
 export class SharedTimer {
-  /** By the slot in which they end. */
+  /** Waits by the slot in which they end. */
   readonly #slots = new Map<number, Set<TimedWait>>();
   #timer: Timer | undefined;
   /** The slot for which the timer is set. */

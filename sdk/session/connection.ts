@@ -366,7 +366,7 @@ function openOutlet(
   return { outlet, offer: (key, envelope) => riders.offer(key, envelope) };
 }
 
-/** For calls under way. */
+/** Returns the error for calls under way. */
 function lost(operation: CallName, cause: StaticError): StaticError {
   const text =
     `The connection to the relay was lost before ${operation} was answered; it may or may not have happened`;

@@ -28,8 +28,8 @@ export interface CoverOptions {
   /** Mean (`poisson`, 10 s when not given) or tick (`constant`, 250 ms). */
   readonly intervalMs?: number | undefined;
   /**
-   * For cover of both directions; when it is used up there is no cover until the period ends, and
-   * messages go on.
+   * The budget for cover of both directions; when it is used up there is no cover until the period
+   * ends, and messages go on.
    */
   readonly budget?: CoverBudgetOptions | undefined;
   /**

@@ -35,7 +35,7 @@ export class CoverKeeper {
     this.#deps = deps;
   }
 
-  /** The cover that a connection which opens now asks of the relay. */
+  /** The cover that a new connection asks the relay for. */
   get wanted(): Cover {
     return this.#cancelOwn === undefined ? this.#cover : off;
   }

@@ -18,7 +18,7 @@ import { RelayChoice } from "./relay_choice.ts";
 export interface DialerDeps extends SessionDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** For one way, authentication included. */
+  /** The time limit of one way, authentication included. */
   readonly connectMs: number;
   readonly onNotice: (notice: NoticeEnvelope) => void;
   readonly onRoom: () => void;
@@ -48,7 +48,7 @@ interface ConnectFailure {
   readonly of: "way" | "relay" | "all";
   /** Nobody answered: within its whole time, or until another way got its turn. */
   readonly silent?: "all_along" | "so_far" | undefined;
-  /** Without the time that the token took. */
+  /** How long the dial took. The time to fetch the token is not included. */
   readonly tookMs?: number;
 }
 
@@ -58,9 +58,9 @@ interface ConnectFailure {
  */
 const maxPatience = 4;
 /**
- * For the handshake of a way that another one follows: packets that nobody answers (a firewall that
- * drops UDP, a relay whose QUIC port is flooded) must not hold up an agent that TCP serves at once.
- * It is more than two round trips to a satellite.
+ * The time limit for the handshake of a way that another one follows: packets that nobody answers
+ * (a firewall that drops UDP, a relay whose QUIC port is flooded) must not hold up an agent that
+ * TCP serves at once. It is more than two round trips to a satellite.
  */
 const handshakeMs = 1_500;
 /**

@@ -17,7 +17,7 @@ import type { SessionOptions } from "./options.ts";
 export interface HandshakeCredentials
   extends Pick<SessionOptions, "identity" | "publicKey" | "sign"> {
   readonly token: string;
-  /** As the user configured the relay. */
+  /** The relay's origin, as the user configured it. */
   readonly origin: string;
   readonly clientNonce: Uint8Array;
   readonly cover: Cover;

@@ -32,9 +32,9 @@ export interface SessionOptions {
 
 /** Times that a test may want shorter. */
 export interface SessionTiming {
-  /** For one way to one endpoint, authentication included. */
+  /** The time limit of one way to one endpoint, authentication included. */
   readonly connectMs: number;
-  /** For a call that names no timeout of its own. */
+  /** The time limit of a call that names no timeout of its own. */
   readonly callMs: number;
   /** The first wait before reconnecting; doubles up to `maxRetryMs`, with jitter. */
   readonly minRetryMs: number;

@@ -74,7 +74,7 @@ export class RelayChoice {
     this.#busy.add(way);
   }
 
-  /** It was lost, cannot be reached, or asks for this time. */
+  /** Lets a relay rest that was lost, cannot be reached, or asks for this time. */
   rest({ relay }: RelayRoute, namedMs = 0): void {
     if (this.#relays.length === 1) return;
     this.#restsUntilMs.set(
@@ -87,7 +87,7 @@ export class RelayChoice {
     return (this.#restsUntilMs.get(relay) ?? 0) > this.#deps.nowMs();
   }
 
-  /** Those that rest come last, the longest rested first. */
+  /** Returns the order of relays. Those that rest come last, the longest rested first. */
   #order(): readonly number[] {
     if (this.#relays.length === 1) return this.#relays;
     const resting = this.#relays.filter((relay) => this.#rests(relay));

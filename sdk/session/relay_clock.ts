@@ -19,7 +19,7 @@ export class RelayClock {
     this.#clocks = clocks;
   }
 
-  /** By our own clock until the relay has told its time. */
+  /** The relay's time; by our own clock until the relay has told it. */
   get nowMs(): number {
     return Math.round(this.#clocks[this.#by]() + this.#aheadMs);
   }

@@ -13,14 +13,14 @@ import { readTlsOptions } from "./tls_options.ts";
 
 export interface RelayPlace {
   readonly endpoints: readonly Endpoint[];
-  /** By which the service is known: the user's, or that of the API. */
+  /** The authorities by which the service is known: the user's, or that of the API. */
   readonly trust: CertificateTrust;
   /** Added to the error when none of them leads to a relay. */
   readonly note?: string;
 }
 
 export interface PlaceOptions {
-  /** As the user wrote it. */
+  /** The endpoint as the user wrote it. */
   readonly endpoint: string | undefined;
   readonly apiUrl: string | undefined;
   readonly trust: ServiceParts["trust"];
@@ -135,14 +135,15 @@ async function discover(
   return { endpoints: parseEndpoints(answer.value.relayUrl, authority), trust: authority };
 }
 
-/** That of the API, where nobody else has said whom to trust. */
+/** Returns the authority of the API, where nobody else has said whom to trust. */
 async function authorityOf(
   { ca, certificateHashes }: ServiceDiscovery,
   trust: CertificateTrust,
   { runtime, readTextFile }: Platform,
 ): Promise<CertificateTrust> {
   if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return trust;
-  // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
+  // A page cannot give the browser an authority for certificates, so it gives the hash of the
+  // relay's own certificate.
   return await readTlsOptions(
     runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] },
     readTextFile,

@@ -19,7 +19,7 @@ export type ConnectAttempts =
     readonly untilMs: number;
     readonly isBusy: boolean;
   }
-  /** It was connected, or nobody waits: tried for as long as it makes sense. */
+  /** The agent was connected, or nobody waits: tried for as long as it makes sense. */
   | { readonly kind: "again"; readonly failures: number };
 
 export type RetryVerdict =
@@ -44,8 +44,8 @@ export interface ConnectRefusal {
   readonly code: ErrorCode;
   readonly retryAfterMs?: number | undefined;
   /**
-   * It was there and closed the connection before it was open, as a service does that has no room
-   * for more of one address.
+   * The relay was there, but closed the connection before it was open. A service does that when it
+   * has no room for more connections of one address.
    */
   readonly isCutOff?: boolean | undefined;
 }
@@ -117,7 +117,7 @@ export function attemptMs(attempts: ConnectAttempts, nowMs: number): number {
   return attempts.kind === "first" ? Math.max(minAttemptMs, attempts.untilMs - nowMs) : Infinity;
 }
 
-/** For work that is always tried again. */
+/** Returns how long to wait with work that is always tried again. */
 export function waitMs(
   error: ConnectRefusal,
   failures: number,

@@ -31,7 +31,7 @@ import type { Platform } from "../platform/platform.ts";
 import type { CertificateTrust } from "../transport/transport.ts";
 
 export interface AgentService {
-  /** As `parseApiUrl` returns it. */
+  /** The API's address as `parseApiUrl` returns it. */
   readonly apiUrl: string;
   /**
    * SHA-256, in hexadecimal, of the authorities by which this agent knows API and relay;
@@ -69,7 +69,7 @@ export interface NewPass {
 
 /** How to reach an API, and whom to trust. */
 export interface ServiceParts extends Pick<Platform, "openHttp" | "after"> {
-  /** As `parseApiUrl` returns it. */
+  /** The API's address as `parseApiUrl` returns it. */
   readonly apiUrl: string;
   readonly apiKey: string | undefined;
   readonly trust: { readonly api: CertificateTrust; readonly relay: CertificateTrust };

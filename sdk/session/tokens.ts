@@ -41,8 +41,8 @@ const comfortMs = 60_000;
 /** The lifetime of the API's tokens, also assumed for a token that cannot be read. */
 const usualLifetimeMs = 60 * 60 * 1000;
 /**
- * For the function that a user gave as `token`: one that never answers must not keep the agent
- * offline for ever.
+ * The time limit of the function that a user gave as `token`: one that never answers must not keep
+ * the agent offline for ever.
  */
 const askMs = 30_000;
 

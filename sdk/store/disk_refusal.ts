@@ -57,7 +57,10 @@ const reasons: readonly DiskRefusalReason[] = [
   },
 ];
 
-/** By the system's own word, as in "ENOSPC". Undefined when the disk is not to blame. */
+/**
+ * Returns the reason by the system's own word, as in "ENOSPC". Undefined when the disk is not to
+ * blame.
+ */
 export function findReason(errno: string): Pick<DiskRefusalReason, "code" | "why"> | undefined {
   return reasons.find(({ signs }) => signs.test(errno));
 }
@@ -75,7 +78,7 @@ export function findRefusal(action: string, cause: unknown): StoreFault | undefi
     new StoreFault(reason.code, `${action}: ${reason.why}. ${reason.wayOut}`, { cause });
 }
 
-/** For whatever a disk threw. */
+/** Returns the fault for whatever a disk threw. */
 export function refusalOf(action: string, cause: unknown): StoreFault {
   const said = chainOf(cause).at(-1)?.message ?? String(cause);
   const text = `${action}: the disk refused (${said}). Mend it, then connect again`;

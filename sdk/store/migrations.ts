@@ -13,9 +13,9 @@ export interface StoreMigration {
   /** The difference that it makes, in words. */
   readonly name: string;
   /**
-   * By family of kinds, which is the part of a kind before its first "-": a value of the format
-   * before, as one of this. Applied when such a record is read, however old it is; it is written
-   * anew when it is next put.
+   * Turns a value of the format before into one of this. The key is a family of kinds, which is the
+   * part of a kind before its first "-". Applied when such a record is read, however old it is; it
+   * is written anew when it is next put.
    */
   readonly values?: Readonly<Record<string, UpgradeValue>>;
   /**

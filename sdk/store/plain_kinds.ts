@@ -13,7 +13,7 @@ const plainFamilies: ReadonlySet<string> = new Set([
   ...["identity", "service"],
   // Records of a channel: members, places in its log, counts, signed statements, hashes of states.
   ...["channels", "facts", "read", "run", "erasing"],
-  // As it was sent to the relay.
+  // A commit as it was sent to the relay.
   "commit",
   // Names and references of what is being made.
   ...["creating", "joining", "passes", "uploaded"],

@@ -27,7 +27,7 @@ interface IndexEntry {
 
 export class RecordIndex {
   readonly #gcm: Aes256Gcm;
-  /** By kind, so that listing one looks at no other. */
+  /** Entries by kind, so that listing one looks at no other. */
   readonly #kinds: Map<string, Map<string, IndexEntry>> = new Map();
   readonly #digest: Uint8Array<ArrayBuffer> = new Uint8Array(digestBytes);
   #newest = 0;

@@ -165,7 +165,7 @@ export class Inside {
     return this.#live.rooms.commits.candidate;
   }
 
-  /** It is from before a crash or a lost connection. */
+  /** The commit is from before a crash or a lost connection. */
   get isCommitOfBefore(): boolean {
     return this.#live.rooms.commits.isOfBefore;
   }

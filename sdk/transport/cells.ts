@@ -36,7 +36,7 @@ export interface CellsDeps {
 }
 
 const linkBytes = 32;
-/** For cells that are under way when this side closes; the last of them is the goodbye. */
+/** The time for cells that are under way when this side closes; the last of them is the goodbye. */
 const goodbyeMs = 1_000;
 /** An error and its padding. */
 const maxErrorLength = 64 * 1024;

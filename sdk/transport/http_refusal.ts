@@ -41,8 +41,9 @@ export function grpcStreamEndOf(status: string, otherwise: string): StreamEnd {
 }
 
 /**
- * For an answer with this status: with a code only if it says that the relay, or somebody before
- * it, is busy. No other refusal of one call is the reason why a stream ends.
+ * Returns the end of a stream after an answer with this status: with a code only if it says that
+ * the relay, or somebody before it, is busy. No other refusal of one call is the reason why a
+ * stream ends.
  */
 export function busyEndOf(
   status: unknown,

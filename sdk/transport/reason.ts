@@ -15,7 +15,10 @@ export function reasonOf(error: unknown): string {
   return parts.join(": ");
 }
 
-/** As Deno, Node and the systems below them say it. A browser does not say why it failed. */
+/**
+ * Texts by which Deno, Node and the systems below them say it. A browser does not say why it
+ * failed.
+ */
 const cutOff =
   /ECONNRESET|reset by peer|forcibly closed|tls handshake eof|disconnected before secure TLS/i;
 

@@ -90,7 +90,7 @@ export class SessionStream implements CellStream {
   #isFinished = false;
   #end: StreamEnd | undefined;
   #settle: (end: StreamEnd) => void = () => {};
-  /** Those that wait for a change: a reader, a writer. */
+  /** Callers that wait for a change: a reader, a writer. */
   #waiting: (() => void)[] = [];
   /** Settles with the last write. */
   #sent: Promise<void> = Promise.resolve();

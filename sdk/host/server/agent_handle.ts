@@ -18,7 +18,7 @@ export interface ReadOptions {
   readonly tail: boolean;
   readonly all: boolean;
   readonly manual: boolean;
-  /** For callers that take one message at a time: while nobody waits it holds up no loop. */
+  /** The caller takes one message at a time: while nobody waits it holds up no loop. */
   readonly oneByOne?: boolean;
 }
 

@@ -5,7 +5,7 @@
 import process from "node:process";
 import { isSocketError } from "../../../proto/mod.ts";
 
-/** For a relay that does not answer any more. */
+/** How long to wait for a relay that does not answer any more. */
 const graceMs = 5_000;
 
 /**

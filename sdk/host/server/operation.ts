@@ -16,7 +16,7 @@ import type { ProgramStreams } from "./streams.ts";
 export interface OperationCall<Given = unknown> {
   /** All that came. */
   readonly header: HeaderFields;
-  /** Those of the table. */
+  /** The fields that the table has for the operation. */
   readonly fields: Given;
   readonly bytes: Uint8Array;
   /** Aborted by `cancel`, and when the program has gone. */

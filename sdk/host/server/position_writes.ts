@@ -10,7 +10,9 @@ import type { OwedChange } from "../../content/receipts.ts";
 import type { ReaderPlace } from "./reader_position.ts";
 import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
 
-/** As the channel's own progress does: both are as far behind after a crash. */
+/**
+ * Collects for as long as the channel's own progress does: both are as far behind after a crash.
+ */
 const collectMs = 50;
 /**
  * A write of fewer places is small. Each has up to 40 bytes: with so many in a millisecond, at most
@@ -30,12 +32,12 @@ export class PositionWrites {
   /** Readers whose position has changed since the last write. */
   readonly #dirty = new Set<DurableReader>();
   readonly #owed = new Set<OwedChange>();
-  /** By place and id, messages that were acknowledged and have not come again. */
+  /** Readers by place and id of messages that were acknowledged and have not come again. */
   readonly #ahead = new Map<string, DurableReader>();
   /** Deleted ones, of which programs may still acknowledge what they hold. */
   readonly #forgotten = new WeakSet<DurableReader>();
   #last: Promise<void> | undefined;
-  /** It will take all that is dirty. */
+  /** The next write, which will take all that is dirty. */
   #next: Promise<void> | undefined;
   /** Resolved when it must not wait any longer. */
   #hurry = createDeferred<void>();
@@ -66,7 +68,7 @@ export class PositionWrites {
     return this.note(reader);
   }
 
-  /** It has come. One that was acknowledged before: its sender may want to hear of that. */
+  /** The message has come. When it was acknowledged before, its sender may want to hear of that. */
   met(entry: ReaderEntry): ReaderEntry {
     const key = keyAt(entry.envelope);
     const reader = this.#ahead.get(key);
@@ -109,13 +111,13 @@ export class PositionWrites {
     await written;
   }
 
-  /** Its position is written no more, but for a write that is under way. */
+  /** Forgets a reader: its position is written no more, but for a write that is under way. */
   forget(reader: DurableReader): void {
     this.#forgotten.add(reader);
     this.#dirty.delete(reader);
   }
 
-  /** It stays, after all. */
+  /** The reader stays, after all. */
   recall(reader: DurableReader): void {
     this.#forgotten.delete(reader);
     this.note(reader).catch(() => {});
@@ -171,7 +173,7 @@ export class PositionWrites {
     }
   }
 
-  /** As it is now. */
+  /** Returns the reader's record as it is now. */
   #recordOf(reader: DurableReader): ReaderRecord {
     const { name, position, missed } = reader;
     const pending = this.#parts.entries().filter((entry) => entry.pending.has(reader)).map(placeOf);

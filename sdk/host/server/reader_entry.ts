@@ -45,7 +45,10 @@ export interface DurableReader {
    * not.
    */
   created?: Promise<void>;
-  /** It is being deleted. Until that is on disk it gets messages as before, because it may fail. */
+  /**
+   * The reader is being deleted. Until that is on disk it gets messages as before, because the
+   * deletion may fail.
+   */
   isLeaving: boolean;
   /** Messages that it was set past, and has not been told of. */
   missed: number;
@@ -78,7 +81,7 @@ export interface GivenPlace {
 export interface Loop {
   readonly all: boolean;
   ended: boolean;
-  /** It asks, and there is nothing for it. */
+  /** The loop asks, and there is nothing for it. */
   waiting: boolean;
 }
 

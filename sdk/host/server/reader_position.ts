@@ -63,12 +63,12 @@ export class ReaderPosition {
   /** That the reach is in; before all of this life's at first. */
   #log = -1;
   /**
-   * By place and id. Those of an earlier life that have not come again; the others are with the
-   * readers.
+   * Open messages by place and id, of an earlier life, that have not come again; the others are
+   * with the readers.
    */
   readonly #open: Map<string, ReaderPlace>;
   readonly #beyond: Map<string, ReaderPlace>;
-  /** Those beyond that were acknowledged in this life before they came again. */
+  /** Messages beyond the reach that were acknowledged in this life before they came again. */
   readonly #ahead = new Set<string>();
 
   constructor(
@@ -79,7 +79,7 @@ export class ReaderPosition {
     this.#beyond = byKey(beyond);
   }
 
-  /** It is up to the reach: open, or done with. */
+  /** Returns whether the message is up to the reach: open, or done with. */
   reaches(place: ReaderPlace): boolean {
     return isUpTo(this.#reach, place);
   }
@@ -93,8 +93,8 @@ export class ReaderPosition {
   }
 
   /**
-   * It has come: from now on the readers know whether it is open. Messages come in order, so what
-   * was before it and has not come never will.
+   * The message has come: from now on the readers know whether it is open. Messages come in order,
+   * so what was before it and has not come never will.
    */
   meet(place: ReaderPlace): void {
     for (const [key, { sequence }] of this.#open) {
@@ -143,7 +143,7 @@ export class ReaderPosition {
     this.#beyond.set(key, place);
   }
 
-  /** As it is now, when these have come and are not done with. */
+  /** Returns the position as it is now, when these messages have come and are not done with. */
   state(pending: readonly ReaderPlace[]): StoredPosition {
     const open = [...pending.filter((place) => this.reaches(place)), ...this.#open.values()];
     return { reach: this.#reach, open, beyond: [...this.#beyond.values()] };

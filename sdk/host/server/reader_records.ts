@@ -33,8 +33,8 @@ export interface ReaderRecord {
   readonly name: string;
   readonly position: StoredPosition;
   /**
-   * It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it
-   * would exist otherwise.
+   * The reader was deleted, and begins anew when somebody reads by its name. Only `default` is
+   * noted so: it would exist otherwise.
    */
   readonly deleted: boolean;
   /** Messages that it was set past, and has not been told of. */
@@ -59,8 +59,8 @@ export function createReaderRecords(
         try {
           return { name: id, ...decodeRecord(decodeFields(value, kind)) };
         } catch {
-          // It holds up no other reader. As a new one it is shown some messages again, and loses
-          // none.
+          // A broken record holds up no other reader. As a new one, its reader is shown some
+          // messages again, and loses none.
           return { name: id, position: new ReaderPosition().state([]), deleted: false, missed: 0 };
         }
       }),

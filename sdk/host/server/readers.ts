@@ -100,7 +100,7 @@ export class Readers {
     let reader: DurableReader;
     do {
       reader = await this.#readerOf(as ?? defaultName);
-      // It may be deleted meanwhile.
+      // The reader may be deleted meanwhile.
     } while (this.#readers.get(reader.name) !== reader || reader.isLeaving);
     const loop: Loop = { all, ended: false, waiting: false };
     reader.loops.add(loop);
@@ -300,7 +300,7 @@ export class Readers {
     this.#entries.push(this.#positions.met(entry));
     this.#tails.tell(entry);
     if (pending.length === 0) this.#settleUnheard();
-    // It comes again after a crash: how far others are behind is counted anew.
+    // The message comes again after a crash: how far others are behind is counted anew.
     else if (pending.length < concerned.length) this.#passed(entry, this.#parts.runtime.nowMs());
     this.#wake();
   }
@@ -392,14 +392,14 @@ export class Readers {
       if (entry === undefined) break;
       const isOpen = entry.pending.has(reader) && !reader.given.has(entry);
       const isWanted = all || this.#isForUs(entry.envelope);
-      // It waits for a loop of this reader that wants all.
+      // The entry waits for a loop of this reader that wants all.
       if (isOpen && !isWanted && wantsAll(reader)) {
         isKept = true;
         continue;
       }
       if (!isKept) reader.next = entry.number + 1;
       if (isOpen && isWanted) return entry;
-      // That loop has gone.
+      // The loop that wanted all has gone.
       if (isOpen) hasGone = entry.pending.delete(reader);
     }
     if (hasGone) this.#settleUnheard();

@@ -75,8 +75,8 @@ export function readAlone(channel: Channel, { all, manual }: ReadOptions): Messa
 }
 
 /**
- * Its loop is closed while nobody waits. The last message is acknowledged when the next one is
- * asked for.
+ * Reads with a loop that is closed while nobody waits. The last message is acknowledged when the
+ * next one is asked for.
  */
 export function readOneByOne(channel: Channel): MessageReader {
   let reader: EnvelopeReader | undefined;

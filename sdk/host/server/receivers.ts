@@ -20,7 +20,7 @@ export type ReceivedMessage = ReadMessage | "over" | undefined;
 export class Receivers {
   readonly #held: AgentHandle;
   readonly #runtime: Runtime;
-  /** By the channel's id: one that was left and joined again is another. */
+  /** Receivers by the channel's id: a channel that was left and joined again is another. */
   readonly #receivers = new Map<string, ChannelReceiver>();
 
   constructor(held: AgentHandle, runtime: Runtime) {

@@ -37,7 +37,7 @@ export class ServedChannels {
   readonly #channels = new Map<string, ServedChannel>();
 
   serve(channel: Channel, wanted: number | undefined, onOver: ItemEndListener): ItemSource {
-    // By its id: a channel that was left and joined again is another one.
+    // The channel is found by its id: one that was left and joined again is another one.
     let served = this.#channels.get(channel.id);
     if (served === undefined || served.isOver) {
       served = new ServedChannel(channel);

@@ -21,7 +21,7 @@ import { agentState } from "./state_updates.ts";
 /** The parts that an entry point adds: the connection, and perhaps operations of its own. */
 export interface SessionParts {
   readonly runtime: Runtime;
-  /** As `hello` shows it, as in `deno 2.9.5`. */
+  /** The runtime's name as `hello` shows it, as in `deno 2.9.5`. */
   readonly runtimeName: string;
   readonly pid: number;
   readonly write: (frame: Uint8Array) => void;

@@ -17,7 +17,7 @@ export class SharedAgent {
   readonly manager: ChannelManager;
   readonly #agent: Agent;
   readonly #served = new ServedChannels();
-  /** By the channel's id. */
+  /** Readers by the channel's id. */
   readonly #readers = new Map<string, Readers>();
 
   private constructor(agent: Agent, manager: ChannelManager) {
@@ -29,7 +29,7 @@ export class SharedAgent {
     return new SharedAgent(agent, await ChannelManager.over(agent));
   }
 
-  /** For one program. Its end is not the agent's. */
+  /** Returns a handle for one program. Its end is not the agent's. */
   hold(): AgentHandle {
     return {
       client: this.manager.client,

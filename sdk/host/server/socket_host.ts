@@ -38,7 +38,7 @@ export interface SocketHostOptions {
 
 interface HostClosing {
   readonly asker?: HostSession;
-  /** For the other programs; else that the next call starts another host. */
+  /** The reason that the other programs are told; else that the next call starts another host. */
   readonly why?: StaticError;
 }
 
@@ -148,7 +148,7 @@ export class SocketHost {
     const stopWatching = watchSlow(writer, slowMs, (isAgain) => {
       if (isAgain) return void socket.destroy();
       const text = `The program has read nothing for ${slowMs} ms, and was cut off`;
-      // It may learn why when it reads on: behind what it has begun to read.
+      // The program may learn why when it reads on: behind what it has begun to read.
       writer.drop();
       this.#sessions.delete(session);
       session.goodbye(createError("slow_reader", text));
@@ -162,7 +162,7 @@ export class SocketHost {
     const refusal = this.#refusal();
     if (refusal !== undefined) {
       session.goodbye(refusal);
-      // Its bytes are ignored, but its end is noticed.
+      // The program's bytes are ignored, but its end is noticed.
       return void socket.resume();
     }
     this.#sessions.set(session, writer);

@@ -41,7 +41,7 @@ export async function watch(
         { knownAs, attested, badgeExpired, badgeEndsMs, sameAccount },
       ) => [knownAs, attested, badgeExpired, badgeEndsMs, sameAccount]),
     );
-    // Those of a large channel are sent again only when it has others.
+    // The members of a large channel are sent again only when it has others.
     const now = isLarge ? `epoch ${health.epoch} ${names}` : JSON.stringify([members, ages]);
     const isNew = now !== told;
     told = now;
@@ -57,7 +57,7 @@ export async function watch(
   return { ok: { state: state() } };
 }
 
-/** For as long as the program is there. */
+/** Follows events for as long as the program is there. */
 function follow(
   { streams, tell }: Pick<OperationCall, "streams" | "tell">,
   listen: (signal: AbortSignal) => AsyncIterable<{ readonly type: string }>,

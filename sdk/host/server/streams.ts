@@ -18,7 +18,7 @@ export interface StreamItem {
   readonly pass?: () => Promise<void>;
   /** The same at the end of its stream. Resolves when that is on disk. */
   readonly finish?: () => Promise<void>;
-  /** It comes again. */
+  /** Gives the item back: it comes again. */
   readonly giveBack?: () => void;
 }
 
@@ -171,8 +171,8 @@ export class ProgramStreams {
   }
 
   /**
-   * Those up to `seen` are done with, or all. The program has not seen what was on its way to it:
-   * that comes again.
+   * Ends the stream. Items up to `seen` are done with, or all. The program has not seen what was on
+   * its way to it: that comes again.
    */
   async finish(number: number, seen = Infinity): Promise<void> {
     const open = this.#find(number);
@@ -238,7 +238,7 @@ export class ProgramStreams {
   }
 }
 
-/** For a program that is not told any more what became of it. */
+/** Ends a source for a program that is not told any more what became of it. */
 async function endQuietly(source: ItemSource, gone: boolean): Promise<void> {
   try {
     await source.end(gone);

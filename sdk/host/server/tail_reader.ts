@@ -26,9 +26,9 @@ export function openTail({ entries, waiting, wants, error }: TailParts): Message
         if (done === true || value === undefined) {
           return error() === undefined ? undefined : Promise.reject(error());
         }
-        // It was too slow, and looks for what it lost among those that wait.
+        // The reader was too slow, and looks for what it lost among those that wait.
         if ("type" in value) queue = [...waiting(last)];
-        // It was there when it looked, and was told as well.
+        // An entry may have been there when the reader looked, and be told as well.
         else if (value.number > last) {
           last = value.number;
           if (wants(value)) return { envelope: value.envelope, ack: () => Promise.resolve() };

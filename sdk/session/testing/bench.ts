@@ -11,7 +11,7 @@ import type { TokenSource } from "../tokens.ts";
 import { ScriptedRelay, type ScriptedRelayOptions } from "./scripted_relay.ts";
 
 export interface BenchOptions {
-  /** As a user writes it. */
+  /** The endpoint as a user writes it. */
   readonly endpoint?: string;
   readonly session?: Partial<SessionOptions>;
   readonly relay?: Omit<ScriptedRelayOptions, "nowMs">;

@@ -143,7 +143,7 @@ export class RelayLink {
     this.#wake();
   }
 
-  /** As a QUIC connection that closes with a code. */
+  /** Hangs up like a QUIC connection that closes with a code. */
   hangUpWith(closeCode: number): void {
     const code = errorCodeOfClose(closeCode);
     this.hangUp({ message: `closed with ${closeCode}`, ...(code !== undefined && { code }) });
@@ -266,8 +266,8 @@ export class RelayLink {
   }
 
   /**
-   * As a real relay would: a wrong signature is a mistake of the SDK, and must not pass here
-   * either.
+   * Verifies as a real relay would: a wrong signature is a mistake of the SDK, and must not pass
+   * here either.
    */
   #authenticate(body: RequestBody<"Authenticate">): AgentId {
     const { publicKey, identity, origin, clientNonce, token, signature, relayNonce } = body;

@@ -120,7 +120,7 @@ export class Log {
   }
 }
 
-/** As they lie in an agent's store, encoded. */
+/** Records as they lie in an agent's store, encoded. */
 export class MemoryRecords implements ReaderRecords {
   readonly disk = new Map<string, Uint8Array<ArrayBuffer>>();
   writes = 0;
