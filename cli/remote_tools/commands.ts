@@ -32,7 +32,7 @@ const serveTools: Command = {
   path: "mcp serve",
   summary: "offer the tools of an MCP server to members of a channel, until Ctrl-C",
   details: [
-    "Each caller gets a process of COMMAND, an MCP server, with its agent id in STATIC_CALLER. Members can read all calls.",
+    "Each caller gets a process of COMMAND, an MCP server, with its agent id in STATIC_SENDER. Members can read all calls.",
   ],
   arguments: [nameArgument, {
     name: "COMMAND",
@@ -74,7 +74,7 @@ const serveTools: Command = {
         context,
         startProgram: (caller) =>
           platform.startChild(argv, {
-            variables: { STATIC_CALLER: caller, STATIC_AGENT: agent },
+            variables: { STATIC_SENDER: caller, STATIC_AGENT: agent },
             without: (name) => name.startsWith("STATIC_"),
           }),
         mayCall: async ({ sender }) =>

@@ -80,11 +80,11 @@ Deno.test("one that does not begin, or says too much, ends and says why", async 
 });
 
 Deno.test("a program gets the variables that are for it", async () => {
-  Deno.env.set("STATIC_TEST_SECRET", "psst");
+  Deno.env.set("STATIC_API_KEY", "psst");
   const child = startChild(["sh", "-c", "env | grep ^STATIC_"], {
-    variables: { STATIC_CALLER: "me" },
+    variables: { STATIC_SENDER: "me" },
     without: (name) => name.startsWith("STATIC_"),
   });
-  assertEquals(await Array.fromAsync(child.lines()), ["STATIC_CALLER=me"]);
-  Deno.env.delete("STATIC_TEST_SECRET");
+  assertEquals(await Array.fromAsync(child.lines()), ["STATIC_SENDER=me"]);
+  Deno.env.delete("STATIC_API_KEY");
 });

@@ -111,7 +111,7 @@ Deno.test("tools over a channel", async (t) => {
     assertEquals(told[0].annotations, undefined);
     assertEquals(await call(session, "add", { one: 2, other: 3 }), "5");
     const who = JSON.parse(await call(session, "who"));
-    assertEquals(who, { caller: bot, names: ["STATIC_AGENT", "STATIC_CALLER"] });
+    assertEquals(who, { caller: bot, names: ["STATIC_AGENT", "STATIC_SENDER"] });
     assertEquals(await read("started"), `${bot}\n`);
     const failed = await assertRejects(() => session.call("acme_fails"), Error);
     assertStringIncludes(failed.message, "out of order");

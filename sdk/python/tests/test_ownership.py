@@ -47,9 +47,12 @@ class Ownership(PairCase):
     def test_post_quantum(self) -> None:
         """health says whether recordings stay closed; a channel requires keys or prefers them"""
         said = []
-        for choice in ({}, {"post_quantum": "require"}, {"post_quantum": "prefer"}):
+        for choice in (None, "require", "prefer"):
             name = channel_name()
-            self.alice.create(name, **choice)
+            if choice is None:
+                self.alice.create(name)
+            else:
+                self.alice.create(name, post_quantum=choice)
             known = self.alice.channel(name).health().post_quantum
             said.append((known.state, known.since, known.required, known.until))
         self.assertEqual(said, [("all", 0, True, None), ("all", 0, True, None), ("all", 0, False, None)])
