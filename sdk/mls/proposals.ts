@@ -64,10 +64,7 @@ export interface ProposalRules {
   readonly policy: CredentialPolicy;
 }
 
-/**
- * KeyPackages and leaves whose signatures were verified already, with that of the commit that
- * carries them.
- */
+/** KeyPackages and leaves whose signatures were verified together with their commit's signature. */
 export type VerifiedParts = ReadonlySet<KeyPackage | LeafNode>;
 
 interface GroupedProposals {
