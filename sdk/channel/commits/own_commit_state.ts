@@ -1,8 +1,7 @@
 /**
- * The state of our own commits: the one under way, those that were given up and that the relay may
- * take yet, and the plans that wait. It is plain data, and `stepCommits` alone changes it. A commit
- * is known here by its hash: its bytes and the epoch to which it leads lie on disk, and in the
- * group.
+ * The state of our own commits: the current one, given ones that the relay may still accept although
+ * we gave them up, and waiting plans. It is plain data; only `stepCommits` changes it. It names a
+ * commit by its hash, because the bytes and the new epoch are on disk and in the group.
  */
 import type { StaticError } from "../../base/errors.ts";
 import type { FindCommitReply } from "../connection/link_state.ts";

@@ -1,7 +1,6 @@
 /**
- * How often a channel's log may be fetched again. Whatever one member seals or one relay delivers
- * can make us want that, so there is one budget for all reasons: some at once, then one from time
- * to time.
+ * Limits how often a channel's log is fetched again. A single member or relay can cause fetches, so
+ * all causes share one budget: a burst first, then one fetch per interval.
  */
 const most = 8;
 const refillMs = 10_000;

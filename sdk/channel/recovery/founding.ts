@@ -42,7 +42,10 @@ import type { Membership } from "../group/membership.ts";
 
 type FoundGenerationRequest = RequestBody<"FoundGeneration">;
 
-/** Founded on the present epoch, with those of its members whose KeyPackages were claimed. */
+/**
+ * Creates a founding from the current epoch. It includes only members whose KeyPackages were
+ * claimed.
+ */
 export function* createFounding(
   membership: Membership,
   bad: BadCommit,

@@ -70,7 +70,7 @@ export interface CommitRunnerParts extends OwnCommitParts {
   readonly planOf: (plan: Plan, leavers: readonly LeaveProof[]) => PlannedChange | undefined;
   /** Our keys are so old that any commit of ours changes them. */
   readonly isKeyOld: () => boolean;
-  /** Of the members there are now. */
+  /** Returns `LastHeard` for the members that there are now. */
   readonly lastHeard: () => LastHeard;
   readonly found: RootDoor;
   readonly queue: ChannelQueue;

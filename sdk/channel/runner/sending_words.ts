@@ -34,7 +34,10 @@ export function rejectionOf(
   }
 }
 
-/** Nothing is sent while that lasts. `isTried`: the relay was given it before. */
+/**
+ * Nothing is sent while the account is suspended. `isTried`: the relay was given the message
+ * before.
+ */
 export function suspendedError({ message }: StaticError, isTried: boolean): StaticError {
   const fate = isTried ? "; this message may have been delivered or not" : "";
   return createError("account_suspended", `Cannot send: ${message}${fate}`);

@@ -27,7 +27,10 @@ export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
   return deleteRecord(channelId, `state/${epoch}`);
 }
 
-/** Of the latest epoch. A restart does not make its statements look newer than they are. */
+/**
+ * Returns the record of the latest epoch's beginning. A restart does not make its statements look
+ * newer than they are.
+ */
 export function putBegun(channelId: ChannelId, { epoch, atMs }: EpochBeginning): RecordChange {
   return putRecord(channelId, "begun", [epoch, Math.round(atMs)]);
 }

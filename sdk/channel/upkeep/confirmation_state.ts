@@ -156,7 +156,7 @@ export type ConfirmationEffect =
   }
   /** The relay passes it on, in cells that leave anyway. */
   | { readonly type: "tell"; readonly signed: SignedWord }
-  /** Of those that waited, the newest that is right. */
+  /** Asks for the newest claim that is right, of those that waited. */
   | { readonly type: "verify"; readonly claims: readonly EpochClaim[] }
   /** All that waits, with rests. */
   | { readonly type: "look" }

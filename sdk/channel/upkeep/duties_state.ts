@@ -61,8 +61,8 @@ export interface DutyState {
 export type LeafStatus = "present" | "other" | "gone";
 
 /**
- * A badge of one of its issuers, a key for the layer of Welcomes, or a KeyPackage that is valid now
- * by our clocks.
+ * The part that is missing: a badge from a required issuer, a key for the Welcome layer, or a
+ * KeyPackage that is valid by our clocks.
  */
 export type MissingItem = "badge" | "key" | "time";
 

@@ -19,7 +19,7 @@ import {
 /** A statement that was not looked at yet. */
 export interface UnverifiedWord {
   readonly agentId: AgentId;
-  /** Of its leaf when the statement came. */
+  /** The key of the member's leaf when the statement came. */
   readonly publicKey: Uint8Array;
   readonly signature: Uint8Array;
 }
@@ -31,7 +31,7 @@ export interface EpochClaim extends UnverifiedWord, EpochWord {
   readonly begunMs: number | undefined;
   /** The claim agreed with us when it came, and was not verified then. */
   readonly waited: boolean;
-  /** Of an earlier epoch by the same member, and nobody has verified that either. */
+  /** A claim about an earlier epoch by the same member. Nobody has verified that either. */
   readonly earlier?: EpochClaim | undefined;
 }
 
