@@ -29,7 +29,7 @@ export interface Config {
   readonly dataDir: string;
   readonly environment: ApiKeyEnvironment;
   readonly listen: { readonly host: string; readonly port: number };
-  /** For relays. */
+  /** The address for relays. */
   readonly internal: { readonly host: string; readonly port: number };
   /** Undefined: no metrics. */
   readonly admin: AdminAddress | undefined;
@@ -157,7 +157,9 @@ function readAll(read: VariableReader): Config {
   };
 }
 
-/** As many changes in an hour as an account has requests in a shorter time. */
+/**
+ * Reads the rates. An account has as many changes in an hour as it has requests in a shorter time.
+ */
 function readRates(read: VariableReader): Config["rateLimits"] {
   const hourMs = 3_600_000;
   const account = readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 });

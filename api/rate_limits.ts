@@ -35,7 +35,7 @@ const newcomerSubjectsADay = 32;
 /** Failures of all known places of an account together, and of its keys and sessions together. */
 const knownFailuresADay = 100;
 
-/** Those that follow from others, or that nothing sets. */
+/** Rates that follow from others, or that nothing sets. */
 type DerivedRate =
   | "sharedKeys"
   | "mailClients"

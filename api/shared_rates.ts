@@ -17,7 +17,7 @@ export interface SharedRatesDeps {
   readonly store: RateStore;
   /** A keyed one-way function: subjects are addresses and mailboxes. */
   readonly hide: (text: string) => string;
-  /** It could not be given back. */
+  /** Told why something could not be given back. */
   readonly onFault: (error: unknown) => void;
 }
 

@@ -32,7 +32,7 @@ export interface Sockets {
 }
 
 const certificateCheckMs = 10_000;
-/** For the database, logs, workers and files that are opened for a moment. */
+/** Files kept for the database, logs, workers and files that are opened for a moment. */
 const minFilesKept = 64;
 const fewestConnections = 16;
 /** Share of all connections that relays may have, on the internal port. */

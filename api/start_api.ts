@@ -66,7 +66,7 @@ export interface Api {
 
 export interface RunningApi {
   readonly url: string;
-  /** For relays. */
+  /** The address for relays. */
   readonly internalUrl: string;
   readonly adminUrl: string | undefined;
   /** Resolves when nothing is accepted any more; only a new process helps. */

@@ -28,7 +28,7 @@ export interface AdminPortDeps {
 }
 
 interface AdminJob {
-  /** For the log. */
+  /** The name for the log. */
   readonly name: string | undefined;
   readonly work: () => Promise<object>;
 }

@@ -189,7 +189,7 @@ type OwnLife = Pick<
   | "remove"
 >;
 
-/** For somebody with a key or a session. */
+/** The parts for somebody with a key or a session. */
 function ownLife(
   { store, clock, newId, devices }: AccountLifecycleDeps,
   { logIn, hash, send }: AccountLifecycleParts,
@@ -244,7 +244,7 @@ function ownLife(
 
 type LifeByMail = Pick<AccountLifecycle, "askReset" | "reset" | "askClaim" | "claim">;
 
-/** For somebody with a mailbox and nothing else. */
+/** The parts for somebody with a mailbox and nothing else. */
 function lifeByMail(
   deps: AccountLifecycleDeps,
   { hash, send, hint }: AccountLifecycleParts,

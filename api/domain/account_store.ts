@@ -21,7 +21,8 @@ export interface AccountState {
 export interface StoredLogin {
   readonly id: AccountId;
   /**
-   * As its owner wrote it: other spellings are compared as the same, and may be another mailbox.
+   * The address as its owner wrote it: other spellings are compared as the same, and may be another
+   * mailbox.
    */
   readonly email: string | null;
   readonly passwordHash: string;
@@ -177,7 +178,7 @@ export interface MailStore {
   takeDue(
     order: { atMs: number; limit: number; hiddenMs: number },
   ): Promise<readonly (MailMessage & { attempts: number })[]>;
-  /** It was sent, or never will be. */
+  /** Removes a mail that was sent, or never will be. */
   remove(id: string): Promise<void>;
   postpone(id: string, untilMs: number): Promise<void>;
   countWaiting(): Promise<number>;

@@ -152,7 +152,7 @@ export function createBadges({ store, rings, createSign, domain, clock }: Badges
       const keys = publishedKeys(present.ring, badgeUse, nowMs);
       const signing = keys.indexOf(signingKey(present.ring, nowMs));
       const older = keys.slice(signing + 1).map(({ kid }) => kid);
-      // Those that are no longer published signed before the oldest that is.
+      // Keys that are no longer published signed before the oldest that is.
       const endorsers = keys.flatMap(({ endorsed_by }) => endorsed_by ?? []);
       const gone = endorsers.filter((kid) => keys.every((key) => key.kid !== kid));
       return formatIssuerDocument({

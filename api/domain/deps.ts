@@ -30,8 +30,8 @@ export interface AuditStamp {
 export interface QueueParty {
   readonly key: string;
   /**
-   * It has shown a key, a session or a known place of the account: half of a queue is for such
-   * parties.
+   * The party has shown a key, a session or a known place of the account: half of a queue is for
+   * such parties.
    */
   readonly isKnown: boolean;
 }

@@ -9,7 +9,7 @@ export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
-  /** It came of the caller's own crowd, so the attempt counts. */
+  /** The fault came of the caller's own crowd, so the attempt counts. */
   readonly isCallersOwn: boolean;
 
   constructor(

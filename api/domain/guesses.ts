@@ -93,7 +93,7 @@ export function createGuesses(limits: GuessLimits): BeginGuess {
     }
     const { refusal, giveBack } = asked;
     if (refusal === undefined) return { outcome: "begun", party, giveBack };
-    // It was no guess: nobody has looked at it.
+    // The attempt was no guess: nobody has looked at it.
     await giveBack();
     return { outcome: "limited", decision: refusal };
   };

@@ -167,7 +167,7 @@ export function createKeys(deps: KeysDeps): Keys {
   };
 }
 
-/** It has shown a key, a session or its password. */
+/** Returns the owner's party. The owner has shown a key, a session or its password. */
 function partyOf({ accountId }: Owner): QueueParty {
   return { key: accountId, isKnown: true };
 }

@@ -28,7 +28,7 @@ export interface ConsoleSessions {
   /** Undefined when it is over, or never was. */
   find(secret: string): Promise<{ session: AccountSession; csrf: string } | undefined>;
   list(caller: Caller): Promise<readonly OpenSession[]>;
-  /** Its own, or another one of its account by its id. */
+  /** Ends the caller's own session, or another one of its account by its id. */
   end(caller: Caller, id?: string): Promise<boolean>;
   endAll(caller: Caller): Promise<number>;
 }

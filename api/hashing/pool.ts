@@ -145,7 +145,7 @@ class Queue {
     return this.#rooms[served].next(performance.now())?.holder;
   }
 
-  /** Its key or password was wrong: it has its turn after those that bring good ones. */
+  /** The party's key or password was wrong: it has its turn after those that bring good ones. */
   blame(party: QueueParty): void {
     this.#roomOf(party).blame(party.key, performance.now());
   }

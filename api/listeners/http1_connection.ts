@@ -21,9 +21,9 @@ const maxHeadBytes = 16 * 1024;
 /** The longest line with a size, or with a trailer, which nobody reads. */
 const maxLineBytes = 1024;
 const maxTrailers = 32;
-/** For an answer that says why the connection ends. Its client may not read. */
+/** The time for an answer that says why the connection ends. Its client may not read. */
 const lastWordsMs = 200;
-/** For the rest of a request that was answered before its end. */
+/** The time for the rest of a request that was answered before its end. */
 const restMs = 2_000;
 const [headEnd, lineEnd] = [new TextEncoder().encode("\r\n\r\n"), new TextEncoder().encode("\r\n")];
 
@@ -133,7 +133,7 @@ export class Http1Connection {
   async #receive({ body, awaitsContinue }: Http1RequestHead): Promise<PartialBody> {
     const { maxBodyBytes } = this.#deps;
     if (body === 0) return { bytes: new Uint8Array(), isWhole: true };
-    // Its head says that it is too large: nobody reads it.
+    // The request's head says that it is too large: nobody reads it.
     if (body !== "chunked" && body > maxBodyBytes) {
       return { bytes: new Uint8Array(), isWhole: false };
     }

@@ -11,7 +11,7 @@ export interface Http1RequestHead {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Its length in bytes. */
+  /** The body's length in bytes. */
   readonly body: number | "chunked";
   /** The client sends the body when it is told to. */
   readonly awaitsContinue: boolean;

@@ -69,8 +69,8 @@ function isFinal(error: unknown): boolean {
 }
 
 /**
- * By numbers and names: the server's own words often quote the recipient, and the log is no place
- * for addresses.
+ * Returns the reason by numbers and names: the server's own words often quote the recipient, and
+ * the log is no place for addresses.
  */
 function reasonOf(error: unknown): string {
   const known = ["code", "command", "responseCode"].map((name) => fieldOf(error, name));

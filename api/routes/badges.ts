@@ -172,7 +172,7 @@ function addDocument(router: Router, { badges }: RouteDeps): void {
     handle: (c) => {
       const document = badges.document();
       if (document === undefined) return notFound(c);
-      // Its readers in browsers are on pages of any origin, and it is the same for all.
+      // The document's readers in browsers are on pages of any origin, and it is the same for all.
       return c.body(document, 200, {
         "content-type": "application/json",
         "cache-control": `public, max-age=${documentMaxAgeSeconds}`,

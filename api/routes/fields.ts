@@ -93,7 +93,7 @@ export const keyName = z.string({ error: "must be a string" })
   })
   .describe("What people call the key.");
 
-/** As it was mailed; spaces and dashes do not matter. */
+/** A code as it was mailed; spaces and dashes do not matter. */
 export const mailCode = z.string({ error: "must be a string" }).max(
   64,
   "must have at most 64 characters",

@@ -284,7 +284,7 @@ async function lockLoser(
   return row === undefined ? undefined : parseAccountId(row.id);
 }
 
-/** It keeps its password, its keys and its channels. */
+/** Takes an account's address. The account keeps its password, its keys and its channels. */
 async function loseAddress(
   sql: Transaction,
   accountId: string,

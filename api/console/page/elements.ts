@@ -171,7 +171,7 @@ export function SecretOnce(
   { secret, what, onDone }: { secret: string; what: string; onDone?: () => void },
 ): VNode {
   const ref = useRef<HTMLDivElement>(null);
-  // It often stands where the button was that made it.
+  // The element often stands where the button was that made it.
   useEffect(() => {
     if (isFocusLost()) ref.current?.focus();
   }, []);

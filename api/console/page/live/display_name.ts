@@ -31,7 +31,10 @@ export function namingOf(agent: Speaker): DisplayName {
   return { name, standing: keyUnchanged ? "unverified" : "unverified; its key has changed" };
 }
 
-/** By the reader's own word, or by that of an issuer that the reader believes. */
+/**
+ * Returns whether a speaker is known by the reader's own word, or by that of an issuer that the
+ * reader believes.
+ */
 export function isKnown({ knownAs, attested, sameAccount = false }: Speaker): boolean {
   return knownAs !== undefined || attested !== undefined || sameAccount;
 }
