@@ -107,7 +107,7 @@ export class VariableReader {
     return this.integer(name, fallback, { min: 0, max: 65535 });
   }
 
-  /** Its value, or the content of the file that it names as `file:/path`. */
+  /** Returns the variable's value, or the content of the file that it names as `file:/path`. */
   secretText(name: string): string | undefined {
     const text = this.given(name);
     if (text?.startsWith("file:") !== true) return text;

@@ -58,7 +58,7 @@ export async function createServerCertificate(
   return await issueLeaf(authority, of, { usages: [serverAuth], names: loopbackNames() });
 }
 
-/** For the nodes of one cluster. Its key lets more nodes in. */
+/** Creates the authority for the nodes of one cluster. Its key lets more nodes in. */
 export async function createNodeAuthority(nowMs: number): Promise<KeyedCertificate> {
   const keys = await generateKeys();
   return await issue(keys, {
@@ -71,7 +71,10 @@ export async function createNodeAuthority(nowMs: number): Promise<KeyedCertifica
   });
 }
 
-/** For a node that proves to the others who it is. Names are hosts and IPv4 addresses. */
+/**
+ * Creates a certificate for a node that proves to the others who it is. Names are hosts and IPv4
+ * addresses.
+ */
 export async function createNodeCertificate(
   authority: KeyedCertificate,
   names: readonly string[],

@@ -18,7 +18,7 @@ export type TimeoutVerdict =
   | "fine"
   /** Ask the peer whether it is there. */
   | "ping"
-  /** It did not answer. */
+  /** The client did not answer. */
   | "lost"
   | "idle"
   | "handshake late"

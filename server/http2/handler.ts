@@ -17,7 +17,7 @@ export interface ServerRequest {
   onAbort(listener: (reason: Error) => void): void;
   /** The client's, also behind a balancer. */
   readonly remoteAddress: string;
-  /** As `StandingOf` judged it, or because a handler has vouched since. */
+  /** The standing as `StandingOf` judged it, or because a handler has vouched since. */
   readonly isMember: boolean;
   /**
    * The application knows whose session this request's connection serves: limits on strangers no

@@ -137,9 +137,9 @@ function roomAt(lagMs: number): number {
 
 /** A stranger's call that a handler works on. */
 export interface StrangerCall {
-  /** Its stream is gone, and its handler goes on. */
+  /** The call's stream is gone, and its handler goes on. */
   gone(): void;
-  /** Its handler has ended, or somebody has vouched for it. */
+  /** The call's handler has ended, or somebody has vouched for it. */
   ended(): void;
 }
 

@@ -37,7 +37,7 @@ export class SocketPlaces {
   readonly #limits: SocketLimits;
   readonly #now: () => number;
   readonly #places: Places<SocketPlace>;
-  /** Those that count for their addresses, by prefix. */
+  /** Counts of places that count for their addresses, by prefix. */
   readonly #prefixes = new Map<string, number>();
 
   constructor(limits: SocketLimits, now: () => number) {
@@ -209,7 +209,7 @@ export class SocketPlace {
 
 /** The sockets of one session that has authenticated, until it ends. */
 export class SessionSockets {
-  /** Those that it carries, and those beyond. */
+  /** Sockets that the session carries, and (`#others`) those beyond. */
   readonly #carried = new Set<SocketPlace>();
   readonly #others = new Set<SocketPlace>();
   #isOver = false;

@@ -59,8 +59,8 @@ export class Bucket {
   }
 
   /**
-   * It was not used after all. The order of what time brings back and what is given back does not
-   * matter.
+   * Gives back what was not used after all. The order of what time brings back and what is given
+   * back does not matter.
    */
   giveBack(amount = 1): void {
     this.#spent = Math.max(0, this.#spent - amount);
@@ -140,7 +140,7 @@ export class Buckets {
     return this.#buckets.get(key)?.waitMs(nowMs, amount);
   }
 
-  /** It was not used after all. */
+  /** Gives back what was not used after all. */
   giveBack(key: string, nowMs: number, amount = 1): void {
     const bucket = this.#buckets.get(key);
     bucket?.giveBack(amount);

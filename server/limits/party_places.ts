@@ -40,7 +40,7 @@ export class Party<Holder> {
   version = 0;
   /** All of them, in the order in which they came. */
   readonly #held = new Set<Place<Holder>>();
-  /** By time, the longest first. */
+  /** Places by time, the longest first. */
   readonly #places: Record<DisplaceableUse, Place<Holder>[]> = {
     unfinished: [],
     idle: [],

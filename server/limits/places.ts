@@ -100,7 +100,7 @@ interface SafeParty<Holder> {
   readonly untilMs: number;
 }
 
-/** Its party may have left more unfinished since. */
+/** A place that waits for its turn. Its party may have left more unfinished since. */
 interface PlaceTurn<Holder> {
   readonly place: Place<Holder>;
   readonly round: number;
@@ -338,7 +338,7 @@ export class Places<Holder> {
       const victim = isCurrent(first) ? this.#victimIn(party, list, nowMs) : undefined;
       if (victim === undefined) {
         heap.pop();
-        // It is safe now, because its failures are partly forgotten.
+        // The party is safe now, because its failures are partly forgotten.
         if (isCurrent(first)) this.#guard(party);
         continue;
       }
