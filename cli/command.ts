@@ -18,7 +18,7 @@ export interface ArgumentSpec {
   readonly name: string;
   readonly summary: string;
   readonly optional?: boolean;
-  /** Its value is a secret, which on a command line other users of the machine can see. */
+  /** The flag's value is a secret, which on a command line other users of the machine can see. */
   readonly secret?: boolean;
   /** The last one: whatever follows it is taken too. */
   readonly rest?: boolean;

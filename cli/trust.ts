@@ -90,8 +90,9 @@ export function changedWords(domain: string, program: string): string {
 }
 
 /**
- * For commands that stay: reads documents of domains again that are a day old, until it is disposed
- * of. The host of an agent may not change the user's list, because strangers talk to it.
+ * Keeps the keys of commands that stay up to date: reads documents of domains again that are a day
+ * old, until it is disposed of. The host of an agent may not change the user's list, because
+ * strangers talk to it.
  */
 export function refreshDaily(context: Context): AsyncDisposable {
   const { platform, output } = context;

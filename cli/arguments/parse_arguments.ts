@@ -16,8 +16,8 @@ export interface ParsedCommandLine {
 }
 
 /**
- * As of agents, messages and invites, or several joined by dots: one of 64 begins with a dash. No
- * flag is as long.
+ * An id of an agent, a message or an invite, or several joined by dots: one of 64 begins with a
+ * dash. No flag is as long.
  */
 const binaryId = /^-[\w-]{21}(\.[\w-]{22})*$/;
 

@@ -97,7 +97,7 @@ export async function prepareToJoin(
 
 interface Replacement {
   readonly place: AgentFolder;
-  /** As it was so far. */
+  /** The guest as it was so far. */
   readonly guest: Guest;
   readonly link: ChannelLink;
   readonly way: LinkAccess;

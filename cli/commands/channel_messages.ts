@@ -201,7 +201,7 @@ async function sendLines(context: Context, channel: Channel): Promise<void> {
     if (line === "") continue;
     messages++;
     const sending = channel.send(line);
-    // Its failure is met below; until then it is nobody's surprise.
+    // A failure is met below; until then it is nobody's surprise.
     sending.catch(() => {});
     underWay.push(sending);
     if (underWay.length > window) await underWay.shift();

@@ -110,7 +110,7 @@ async function handle(
     const variables = { ...variablesOf(channel, message), STATIC_ATTEMPT: String(attempt) };
     const code = await platform.runCommand(argv, { input: message.bytes, variables });
     if (code === 0) return await message.ack();
-    // It comes again when this is started again.
+    // The message comes again when this is started again.
     if (platform.interrupted.aborted) return;
     const how = code === undefined ? "was ended by a signal" : `ended with exit code ${code}`;
     if (attempt >= tries) {

@@ -153,8 +153,8 @@ function stillText(context: Context, { name }: Channel, still: readonly LeftOutM
 }
 
 /**
- * As the flags give it. Nothing is left out by an empty text: a variable that is not set must not
- * keep an attacker in.
+ * Returns the choice as the flags give it. Nothing is left out by an empty text: a variable that is
+ * not set must not keep an attacker in.
  */
 export function choiceOf(without: string | undefined, keep: string | undefined): RecoveryChoice {
   if (without !== undefined && keep !== undefined) {

@@ -16,9 +16,9 @@ import type { RequestToAnswer, ShownMessage } from "./message_view.ts";
 export interface GivenMessage {
   readonly channel: string;
   readonly message: ShownMessage;
-  /** It is done with. Of a request there is nothing to acknowledge: it waits for its reply. */
+  /** The message is done with. A request has nothing to acknowledge: it waits for its reply. */
   readonly ack: () => Promise<void>;
-  /** It was not read: it comes again, before others. */
+  /** The message was not read: it comes again, before others. */
   readonly back: () => void;
   readonly request?: RequestToAnswer;
 }

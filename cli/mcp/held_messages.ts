@@ -82,7 +82,7 @@ export class HeldMessages {
     return true;
   }
 
-  /** Those that a person dropped, and whose senders were not told. */
+  /** Returns messages that a person dropped, and whose senders were not told. */
   async dropped(): Promise<HeldMessage[]> {
     return await this.#read(this.#dropped);
   }
@@ -106,7 +106,7 @@ export class HeldMessages {
         sender: recognisedNow(message.sender, known, nowMs),
       },
       ack: () => this.#files.remove(this.#files.join(this.#released, `${heldId(message)}.json`)),
-      // Its file is still there.
+      // The message's file is still there.
       back: () => {},
     }));
   }

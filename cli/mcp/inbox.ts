@@ -35,7 +35,7 @@ export interface InboxRequest {
 
 export interface InboxBatch {
   readonly items: readonly GivenMessage[];
-  /** Those that an earlier session was given, and did not come back for. */
+  /** Messages that an earlier session was given, and did not come back for. */
   readonly again: ReadonlySet<GivenMessage>;
   readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
   readonly receipts: readonly ReceiptView[];

@@ -67,7 +67,7 @@ export function ruleOf(
   return key === undefined ? undefined : policy[key];
 }
 
-/** By sender. Throws when the file cannot be used: then nobody is let through. */
+/** Returns the rules by sender. Throws when the file cannot be used: then nobody is let through. */
 export async function readPolicy(context: Context): Promise<Readonly<Record<string, SenderRule>>> {
   const text = await context.platform.files.read(policyFile(context));
   if (text === undefined) return {};

@@ -31,7 +31,7 @@ const maxAsked = 100;
 const maxShown = 1000;
 
 export class SessionReceipts {
-  /** Those that are listened to. */
+  /** Channels that are listened to. */
   readonly #heard = new WeakSet<Channel>();
   #coming = new AbortController();
   readonly #asked = new Map<string, TrackedMessage>();
@@ -69,7 +69,7 @@ export class SessionReceipts {
     keep(this.#shown, keyOf(channel, message.sender.agentId, message.id), message, maxShown);
   }
 
-  /** Those that the model has not been told. */
+  /** Returns the receipts that the model has not been told. */
   async news(): Promise<ReceiptView[]> {
     const news: ReceiptView[] = [];
     for (const [id, { channel, told }] of this.#asked) {

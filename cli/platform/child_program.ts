@@ -5,7 +5,10 @@ import process from "node:process";
 export interface ChildProgram {
   /** Rejects when it does not read any more. */
   write(text: string): Promise<void>;
-  /** Its standard output. Throws when it cannot be started, and for a line that is too long. */
+  /**
+   * Returns lines of its standard output. Throws when it cannot be started, and for a line that is
+   * too long.
+   */
   lines(): AsyncIterable<string>;
   end(): void;
 }

@@ -90,7 +90,7 @@ export interface UserFolders {
 export interface UserFiles {
   /** Undefined when there is none. */
   read(path: string): Promise<string | undefined>;
-  /** For its owner alone (0600, folders 0700), and never half-written. */
+  /** Writes a file for its owner alone (0600, folders 0700), and never half-written. */
   writePrivate(path: string, text: string): Promise<void>;
   remove(path: string): Promise<void>;
   list(folder: string): Promise<string[]>;

@@ -15,7 +15,7 @@ export interface DeskLimits {
 export interface ToolFacts {
   /** The version of its description and arguments: a tool with another version is another tool. */
   readonly version: string;
-  /** It says that running twice is as running once. */
+  /** The tool says that running twice is as running once. */
   readonly isRepeatable: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface AskedCall {
   /** The caller, and the id of its request. */
   readonly id: string;
   readonly caller: string;
-  /** By which the caller can cancel it. */
+  /** The id by which the caller can cancel it. */
   readonly conversation: string | undefined;
   /** Above 1, the request has come before. */
   readonly attempt: number;

@@ -25,7 +25,7 @@ export interface ToolCallerParts {
 const maxText = 64 * 1024;
 const maxErrorText = 1024;
 const conversationBytes = 16;
-/** For the agent to hear that nobody waits any more. */
+/** The time for the agent to hear that nobody waits any more. */
 const cancelMs = 60_000;
 
 export class ToolCaller {
@@ -116,7 +116,7 @@ function errorWords({ code, message }: Extract<ProgramAnswer, { ok: false }>): s
   return `The agent says: ${seenText(message.slice(0, maxErrorText)).text}`;
 }
 
-/** Its texts, as data. Pictures and the like are named and left out. */
+/** Returns the texts of a result, as data. Pictures and the like are named and left out. */
 function contentOf({ content }: Readonly<Record<string, unknown>>): object {
   const parts = Array.isArray(content) ? content.filter(isRecord) : [];
   const texts = parts.flatMap(({ type, text }) =>

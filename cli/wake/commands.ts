@@ -90,7 +90,7 @@ export const wakeCodex: Command = {
   run: async (context) => {
     const { given, platform } = context;
     const thread = given.value("thread") ?? platform.variable("CODEX_THREAD_ID") ?? "";
-    // It becomes an argument of another program.
+    // The id becomes an argument of another program.
     if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(thread)) {
       throw badInput(
         "wake codex needs the id of a session",

@@ -68,7 +68,7 @@ function explain(cause: unknown): never {
   });
 }
 
-/** Those that `--require` names, with every key that the user believes. */
+/** Returns the issuers that `--require` names, with every key that the user believes. */
 async function wantedIssuers(context: Context): Promise<ChannelIssuer[] | undefined> {
   const domains = listOf(context, "require");
   if (domains === undefined || domains.join() === nobody) return domains && [];

@@ -130,7 +130,9 @@ export function withoutKey(
   return { document: { ...document, closed, keys }, seeds: new Map(kept) };
 }
 
-/** By the newest open key whose private half is here. Undefined when there is none. */
+/**
+ * Signs a badge by the newest open key whose private half is here. Undefined when there is none.
+ */
 export function signBadge(
   keys: IssuerKeys,
   badge: Omit<UnsignedBadge, "domain" | "issuerKey">,
