@@ -12,7 +12,7 @@ export interface Values {
   readonly relayImage: string;
   /** The name that agents dial. */
   readonly relayHost: string;
-  /** As clients know it. */
+  /** The API's address as clients know it. */
   readonly apiUrl: string;
   readonly trustedProxies: string;
   readonly trustedHeader: string;

@@ -27,7 +27,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** It stands on the line of its name. */
+/** Returns whether a value stands on the line of its name. */
 function isScalar(value: Json): boolean {
   return typeof value !== "object" || Object.keys(value).length === 0;
 }

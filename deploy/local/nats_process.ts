@@ -30,7 +30,7 @@ const maxComplaintCharacters = 2_000;
 
 /** Time limits for a node that is not well yet. */
 interface NodeTimeouts {
-  /** For one answer. */
+  /** The time limit of one answer. */
   readonly questionMs: number;
   /** Without any answer, well or not. Then the node is ended. */
   readonly silenceMs: number;
@@ -125,7 +125,7 @@ async function untilWell(
       if (answer.ok) return "well";
       heardMs = performance.now();
     } catch {
-      // It does not listen yet, is frozen, or has ended.
+      // The node does not listen yet, is frozen, or has ended.
     }
     await new Promise<void>((resolve) => setTimeout(resolve, pollMs));
   }

@@ -10,7 +10,7 @@ export interface NatsNode {
   readonly number: number;
   readonly clientPort: number;
   readonly monitorPort: number;
-  /** For the other nodes. */
+  /** The port for the other nodes. */
   readonly routePort: number;
   /** Everything of this node is below it. */
   readonly folder: string;
