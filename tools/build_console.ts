@@ -165,7 +165,7 @@ function optionsOf(
       "static-sdk": `${root}sdk/mod.ts`,
     },
     replace,
-    // It makes this file half as large, and the others no smaller.
+    // This option makes the worker's file half as large, and the others no smaller.
     ...(name === "worker.js" ? { onlyWhatIsUsed: true } : {}),
     ...(name.endsWith(".css") || name === "worker.js" ? {} : { banner: notices }),
   };

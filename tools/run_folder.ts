@@ -43,7 +43,7 @@ async function endPostgres(pidFile: string): Promise<void> {
   try {
     Deno.kill(Number(pid), "SIGQUIT");
   } catch (error) {
-    // It has died, and left the file.
+    // The process has died, and left the file.
     if (error instanceof Deno.errors.NotFound) return;
     throw error;
   }

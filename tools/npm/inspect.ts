@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
-// It looks for its own version beside the folder in which it runs.
+// The inspector looks for its own version beside the folder in which it runs.
 process.chdir(
   dirname(fileURLToPath(import.meta.resolve("@modelcontextprotocol/inspector-cli/build/index.js"))),
 );

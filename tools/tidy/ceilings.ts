@@ -93,7 +93,10 @@ export function lowered(sizes: readonly MeasuredSize[], list: readonly Ceilings[
   });
 }
 
-/** Those above the limit. Functions of one name in one file are one place: the largest counts. */
+/**
+ * Returns sizes above the limit. Functions of one name in one file are one place: the largest
+ * counts.
+ */
 function largest(sizes: readonly MeasuredSize[]): Map<string, MeasuredSize> {
   const large = new Map<string, MeasuredSize>();
   for (const sized of sizes) {
