@@ -39,7 +39,7 @@ export function hashedBytes(parts: Iterable<Uint8Array>): number {
   return sum;
 }
 
-/** For errors: lengths, never content. */
+/** Describes a value for errors: lengths, never content. */
 export function describe(value: unknown): string {
   if (!(value instanceof Uint8Array)) return typeof value;
   return isBytes(value) ? `${value.length} bytes` : "shared memory";
