@@ -78,7 +78,7 @@ export class DurableGroup {
 
   /**
    * Writes a group that was just created or joined, in place of an earlier membership, and
-   * `alongside` with it: all or nothing. Of the earlier one `foundings` stay, by their hashes.
+   * `alongside` with it: all or nothing. The `foundings` of the earlier one stay, by their hashes.
    */
   static async save(
     group: Group,

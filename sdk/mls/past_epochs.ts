@@ -1,6 +1,6 @@
 /**
- * Epochs that are over, for messages that were on their way when a commit overtook them. Of each is
- * left what reading takes, nothing to speak with: our own chain goes with the epoch.
+ * Epochs that are over, for messages that were on their way when a commit overtook them. Each keeps
+ * the parts for reading, and nothing to speak with: our own chain goes with the epoch.
  */
 import type { Epoch } from "./epoch.ts";
 import { Roster } from "./roster.ts";

@@ -50,8 +50,8 @@ export interface KeyAndNonce {
 }
 
 /**
- * One sender's chain: `secret` makes `generation`. Of earlier ones that were skipped only the keys
- * are kept: their secrets would open everything after them, also what was read and forgotten.
+ * One sender's chain: `secret` makes `generation`. Skipped earlier generations keep only their
+ * keys: their secrets would open everything after them, also what was read and forgotten.
  */
 export interface Ratchet {
   readonly secret: Uint8Array;
