@@ -1,6 +1,6 @@
 /**
- * The state of our own commits: the current one, given ones that the relay may still accept although
- * we gave them up, and waiting plans. It is plain data; only `stepCommits` changes it. It names a
+ * The state of our own commits: the current one, commits that we have given up and that the relay
+ * may still accept, and waiting plans. It is plain data; only `stepCommits` changes it. It names a
  * commit by its hash, because the bytes and the new epoch are on disk and in the group.
  */
 import type { StaticError } from "../../base/errors.ts";

@@ -246,8 +246,8 @@ export class LinkRunner {
     this.#find(question, call, about).then((answer) => {
       if (answer !== undefined) this.push({ type: "answered", call, answer });
     }).catch((error) => {
-      // Anything but a refusal is a fault of ours. Of a session that is over the channel hears in
-      // another way.
+      // Anything but a refusal is a fault of ours. The channel hears in another way of a session
+      // that is over.
       if (!(error instanceof StaticError)) return this.#parts.onFault(error);
       if (this.#deps.session.state.kind === "ended") return;
       this.push({ type: "refused", call, code: error.code, text: error.message });
