@@ -68,7 +68,10 @@ export interface SessionHost {
 const refusedPauseMs = 100;
 /** Beyond what deliveries may fill: replies to requests that the client sends without reading. */
 const replyReserveBytes = 2 * limits.envelopeBytes;
-/** Pages of logs that wait for one session: about so much of all, and each within these. */
+/**
+ * Limits on the pages of logs that wait for one session: about so much for all together, and each
+ * page within these.
+ */
 const pagesBytes = 2 * 1024 * 1024;
 const minPageBytes = 32 * 1024;
 const maxPageBytes = 256 * 1024;
