@@ -1,6 +1,6 @@
 /**
- * Processor time of the processes that this one has started: of those that have ended, with all
- * that they waited for. Linux only; a process whose parent was killed is not counted.
+ * Measures the processor time of child processes that have ended, including the processes that
+ * these waited for. Linux only; a process whose parent was killed is not counted.
  */
 
 /** `/proc` counts in this unit on every Linux that Deno supports. */
