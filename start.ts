@@ -287,7 +287,7 @@ function watchParts({ api, relays }: StackParts, asked: Promise<void>): Disposab
   let changes = Promise.resolve();
   const restart = async (name: string, parts: readonly SupervisedProcess[]): Promise<void> => {
     console.log(`The code of the ${name} has changed`);
-    // Of several relays one is down at a time.
+    // When there are several relays, one is down at a time.
     for (const part of parts) await part.restart();
   };
   const concerned = {

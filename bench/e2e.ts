@@ -14,7 +14,7 @@ import { describePair, measurePair, type PairFigures, payloadBytes } from "./e2e
 import { measureSlim } from "./e2e/slim.ts";
 import { reportRatio } from "./ratio.ts";
 
-/** Of issue 25; requests against round trips of issue 19. */
+/** The targets; requests are compared with plain round trips. */
 const promised = { warmMs: 2, coldMs: 2.8, p99Ms: 12, request: 1.2, relayUs: 90, setUpMs: 5_000 };
 const promisedRates: Readonly<Record<string, number>> = { "deno-quic": 6_000, "node-grpc": 4_000 };
 const promisedDeliveries: Readonly<Record<number, number>> = { 10: 10_000, 100: 9_000 };

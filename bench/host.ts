@@ -18,8 +18,8 @@ import { median, reportRatio } from "./ratio.ts";
 
 const [calls, burst] = [2_000, 900];
 /**
- * Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest
- * plan.
+ * The size of the game: each exchange is two messages. All together stay below the 10,000 of the
+ * smallest plan.
  */
 const [rounds, warmRounds, exchanges] = [7, 3, 200];
 const promised = { callUs: 150, addedCpuMs: 0.7, sends: 0.7, versionMs: 150, sendMs: 300 };

@@ -8,7 +8,7 @@ export interface Load {
   readonly url: string;
   readonly method: string;
   readonly path: string;
-  /** Of each request in turn; one set is of all. */
+  /** Each request takes the next set; one set is for all. */
   readonly headers: readonly Readonly<Record<string, string>>[];
   readonly connections: number;
   readonly seconds: number;

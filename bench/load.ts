@@ -22,7 +22,7 @@ const targets = { deliveries: 5_000, busyPairRatio: 2 };
 export interface Row {
   readonly what: string;
   readonly report: LoadReport;
-  /** Of the relay, over the run. */
+  /** Processor time of the relay over the run. */
   readonly relayCpuUs: number;
 }
 

@@ -12,7 +12,7 @@ export interface Pair {
   readonly pids: readonly number[];
 }
 
-/** Of messages and their bytes. */
+/** Numbers of messages, and the bytes of one. */
 export const [messages, burst, messageBytes] = [300, 1_500, 1_024];
 export const underWay = 32;
 /** Processor time of processes so far. */

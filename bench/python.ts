@@ -13,7 +13,7 @@ import { burst, exchange, messageBytes, messages, type Pair, sendMany } from "./
 import { median, reportRatio } from "./ratio.ts";
 
 const rounds = 3;
-/** Of the design, with Deno as the driver on two cores. */
+/** The targets of the design, with Deno as the driver on two cores. */
 const promised = { call: 150, connect: 0.5, cpu: 0.7, resident: 100, own: 45, exit: 1, sends: 0.6 };
 
 const python = await findPython();

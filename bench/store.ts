@@ -25,7 +25,7 @@ interface Load {
   readonly name: string;
   readonly batch: number;
   readonly writers: number;
-  /** Of one round; enough to be felt, few enough to keep compactions out of the figures. */
+  /** Writes of a round: enough to be felt, few enough to keep compactions out of the figures. */
   readonly puts: number;
 }
 
@@ -78,7 +78,7 @@ async function measure(side: Side, { batch, writers, puts }: Load): Promise<numb
 interface Comparison {
   readonly plain: number;
   readonly encrypted: number;
-  /** Of each pair of neighbours, which whatever else the machine does disturbs alike. */
+  /** The median of pairs of neighbours: other work of the machine disturbs both alike. */
   readonly ratio: number;
 }
 

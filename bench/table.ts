@@ -7,7 +7,10 @@ export interface Machine {
   readonly os: string;
   readonly cores: number;
   readonly deno: string;
-  /** Of the last minute, at start: above the number of cores, other work disturbed the figures. */
+  /**
+   * The load of the last minute at the start: above the number of cores, other work disturbed the
+   * figures.
+   */
   readonly load: number;
   readonly syncMs: number;
 }

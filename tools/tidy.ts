@@ -157,6 +157,15 @@ const rules: readonly TidyRule[] = [
       ),
   },
   {
+    name: "fragment",
+    // Tables of the protocol's fields have many, which generated pages show.
+    applies: (file) => product(file) && !file.path.startsWith("proto/"),
+    find: ({ text }) =>
+      comments(text).flatMap(({ index, words }) =>
+        first(words, /^Of\b/, "a reader looks for the subject; begin with it", index)
+      ),
+  },
+  {
     name: "machine",
     applies: () => true,
     find: ({ path, text }) => [

@@ -61,6 +61,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["permit", "sdk/channel/a.ts", `${doc}// cast: none\nconst a = { number: 1 } as Permit;\n`],
   ["permit", "tests/a_test.ts", "const a = { number: 1 } as Permit;\n"],
   ["unfinished", "proto/wire/cell.ts", `${doc}// TO${"DO"}: later\n`],
+  ["fragment", "relay/a.ts", `${doc}/** Of each account. */\nexport const a = 1;\n`],
   ["prose", "proto/a.ts", `${doc}/** Who owns nothing removes nobody. */\nexport const a = 1;\n`],
   ["prose", "server/a.ts", `/**\n * Whose turn it is.\n */\nexport const a = 1;\n`],
   ["prose", "api/a.ts", `${doc}// Kept for whoever asks.\nexport const a = 1;\n`],

@@ -157,7 +157,7 @@ async function flood(name: string, count: number, payload: Uint8Array): Promise<
   return { ms: performance.now() - started, cpuUs: cpuSince(cpu) / count };
 }
 
-/** Of all threads of this process: what a message costs, however busy the machine is. */
+/** The time of all threads of this process: a message costs it however busy the machine is. */
 function cpuSince(before: ReturnType<typeof process.cpuUsage>): number {
   const { user, system } = process.cpuUsage(before);
   return user + system;

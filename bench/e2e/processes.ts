@@ -3,7 +3,7 @@
  * disk confirm a write.
  */
 
-/** Of all threads, in microseconds. */
+/** Returns the processor time of all threads, in microseconds. */
 export async function cpuUs(pid: number): Promise<number> {
   let total = 0;
   for await (const { name } of Deno.readDir(`/proc/${pid}/task`)) {

@@ -38,7 +38,7 @@ export interface LoadReport {
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
   /** By error code. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Of this process. */
+  /** Processor time of this process. */
   readonly cpuUs: number;
 }
 
