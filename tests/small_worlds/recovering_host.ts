@@ -159,7 +159,7 @@ export class RecoveringHost {
       epoch: group.epoch,
       logGeneration: member.logGeneration,
       leaf: group.leaves[name] ?? "",
-      badges: () => "",
+      badges: "",
       base: group.led,
       self: { agentId: agent(name), owner: group.owners.includes(name) },
       others: others.map((each) => ({ agentId: agent(each), owner: group.owners.includes(each) })),

@@ -298,7 +298,7 @@ export interface RecoveryFacts {
   readonly nowMs: number;
   readonly relayNowMs: number;
   /** Returns the badges that a leaf of ours would show now; empty for none. */
-  readonly badges: () => string;
+  readonly badges: string;
   readonly jitter: (ms: number) => number;
 }
 

@@ -54,7 +54,7 @@ const facts: RecoveryFacts = {
   epoch: 3,
   logGeneration: 0,
   leaf: "leaf",
-  badges: () => "",
+  badges: "",
   base: "base",
   self: { agentId: self, owner: true },
   others: [{ agentId: owner, owner: true }, { agentId: member, owner: false }, {
@@ -856,9 +856,14 @@ Deno.test("a KeyPackage that is not good yet, not for long any more, or shows ol
     agent.done({ of: "request", own: { ...own, ...made } }).refuse("invalid_key_package").time();
     return [agent.back, agent.state.spent];
   };
-  assertEquals(spentBy({ notBeforeMs: 0, notAfterMs: 500 * dayMs }), ["making", []]);
-  assertEquals(spentBy({ notBeforeMs: 0, notAfterMs: 400 * dayMs }), ["making", ["kp"]]);
-  assertEquals(spentBy({ notBeforeMs: 401 * dayMs, notAfterMs: 500 * dayMs }), ["making", ["kp"]]);
+  const lasting = (from: number, to: number): unknown =>
+    spentBy({ notBeforeMs: from * dayMs, notAfterMs: to * dayMs });
+  assertEquals(lasting(380, 410), ["making", []]);
+  assertEquals(lasting(375, 405), ["making", ["kp"]]);
+  assertEquals(lasting(370, 400), ["making", ["kp"]]);
+  // As long as a badge of four days.
+  assertEquals(lasting(398, 402), ["making", []]);
+  assertEquals(lasting(401, 431), ["making", ["kp"]]);
   assertEquals(spentBy({ badges: "old" }), ["making", ["kp"]]);
 });
 

@@ -10,6 +10,7 @@ import { backOf, call, find, job, type RecoveryRun, report, wake } from "./recov
 import type {
   ReadableWelcome,
   RecoveryEvent,
+  RecoveryFacts,
   RecoveryRefusal,
   RecoveryWork,
   RecoveryWorkResult,
@@ -20,7 +21,6 @@ import type {
   WayBack,
   WayBackStep,
 } from "./recovery_state.ts";
-import { isUsable } from "./rejoin_key_package.ts";
 
 /** A request that nobody answered this long is made anew. */
 const answerMs = 10_000;
@@ -33,6 +33,11 @@ const maxLeaves = 4;
 const patienceMs = 3_000;
 /** Entries that wait to be looked at. A relay may send without end. */
 const maxTold = 64;
+/**
+ * A KeyPackage that nobody has used is made anew when this part of its life is left. A part, and no
+ * time: one that ends with a badge of a few days would be made anew with each request.
+ */
+const leftPart = 1 / 4;
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 /** Ways back by nothing but the relay's word, within an hour, until the relay is to blame. */
@@ -229,6 +234,18 @@ function make(run: RecoveryRun, attempt: NonNullable<WayBack["attempt"]>): void 
   change(run, { attempt: { ...attempt, signed: [...attempt.signed, signed] } });
   const work = { of: "request", own: state.own?.reference, leaf: signed, generation } as const;
   goTo(run, { at: "making", job: job(run, work) });
+}
+
+/**
+ * False also before its time: then a clock was ahead when it was made. And when this agent has got
+ * other badges: those that it shows may be why nobody lets it in.
+ */
+function isUsable(
+  { badges, notBeforeMs, notAfterMs }: RejoinKeyPackage,
+  { badges: badgesNow, relayNowMs }: RecoveryFacts,
+): boolean {
+  return badges === badgesNow && notBeforeMs <= relayNowMs &&
+    notAfterMs - relayNowMs >= (notAfterMs - notBeforeMs) * leftPart;
 }
 
 function presentLeaf(run: RecoveryRun): string {

@@ -272,10 +272,12 @@ export class RecoveryRunner {
       get nowMs() {
         return runtime.nowMs();
       },
+      get badges() {
+        return bytes.badgesNow;
+      },
       get relayNowMs() {
         return relayNowMs();
       },
-      badges: () => bytes.badgesNow,
       jitter: (ms) => jitter(runtime, ms),
     };
   }
